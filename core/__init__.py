@@ -1,0 +1,1 @@
+"""The analyzer behind both frontends: text, syntax, model, rules, fixes and artifacts."""
