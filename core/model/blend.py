@@ -1,0 +1,234 @@
+"""The data blend: the tree of `input_cfg` entries across files, with inherited options; its leaves are the sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ..findings import Location
+from ..syntax.nodes import Alias, Document, Mapping, Node, Sequence, deref
+from ..text import Span
+from .composition import Found, Section
+from .dataset import Dataset, read_value
+from .resolution import Resolution
+from .schema import LOADER_WIDE_WINS, OPTIONS
+from .sources import MAP, SOURCE_TYPES, SourceType
+from .values import Origin, Setting
+
+@dataclass(frozen=True, slots=True)
+class PathText:
+    """One path string of an entry. `text` is as written where an interpolation in it cannot be resolved."""
+
+    text: str
+    known: bool
+    location: Location
+    key: str
+    field: str = ""  #: the Shar field it belongs to, in the mapping form of `shar_path`
+
+    @property
+    def name(self) -> str:
+        """The last component, or "" where it is not known."""
+        name = self.text.rsplit("/", 1)[-1]
+        return name if self.known or "}" not in name else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One entry of a blend, or a dataset section that names its data itself (`flat`)."""
+
+    dataset: Dataset
+    section: Section
+    parent: Entry | None = None
+    external: bool = False  #: it stands in a blend file, where the config's keys cannot be interpolated
+    flat: bool = False
+    sequence: Sequence | None = None
+    index: int = 0
+    children: tuple[Entry, ...] = field(default=(), init=False)
+
+    @property
+    def document(self) -> Document:
+        return self.section.document
+
+    @property
+    def mapping(self) -> Mapping:
+        return self.section.layers[0].mapping
+
+    @property
+    def subject(self) -> str:
+        return ".".join(self.section.path)
+
+    @cached_property
+    def location(self) -> Location:
+        """Where a finding about something missing stands: the value of `type`, else the first key."""
+        if self.flat:
+            return self.dataset.location
+        found = self.section.get("type")
+        if found is not None:
+            return found.location
+        pairs = self.mapping.pairs
+        span = pairs[0].key.span if pairs else self.mapping.span
+        return Location(self.document.source, span)
+
+    # -- options
+
+    def find(self, key: str) -> Found | None:
+        """The entry's own pair for a key."""
+        if self.flat:
+            return self.dataset.find(key)
+        return self.section.get(key)
+
+    def __getitem__(self, key: str) -> Setting:
+        """The effective value: the entry's own, else what it inherits, else the default."""
+        cached = self._settings.get(key)
+        if cached is None:
+            cached = self._settings[key] = self._setting(key)
+        return cached
+
+    @cached_property
+    def _settings(self) -> dict[str, Setting]:
+        return {}
+
+    def _setting(self, key: str) -> Setting:
+        if self.flat:
+            return self.dataset[key]
+        option = OPTIONS.get(key)
+        inherited = option is not None and option.propagated
+        if inherited and key in LOADER_WIDE_WINS:
+            return self.dataset[key]
+        found = self.section.get(key)
+        if found is not None:
+            value = read_value(self.resolution, found, (*self.section.path, key))
+            subject = f"{self.subject}.{key}"
+            return Setting(key, value, Origin.ENTRY, subject, found.location, found.key_location, found.anchor)
+        if inherited:
+            return (self.parent or self.dataset)[key]
+        return Setting(key, None, Origin.DEFAULT, f"{self.subject}.{key}", self.location)
+
+    def own(self, key: str) -> Setting | None:
+        """The setting if the entry itself states it."""
+        return self[key] if self.find(key) is not None else None
+
+    def has(self, key: str) -> bool:
+        """Whether a data key is there and not null; an unknown value counts as there."""
+        return self.find(key) is not None and self[key].value is not None
+
+    @property
+    def resolution(self) -> Resolution:
+        config = self.dataset.config
+        return config.outside_resolution if self.external else config.resolution
+
+    # -- what it reads
+
+    @cached_property
+    def type_name(self) -> object:
+        """The `type` as NeMo sees it: a string, Unknown, or None; a flat section's follows from its data keys."""
+        if not self.flat:
+            return self["type"].value
+        if self.has("cuts_path") or self.has("shar_path"):
+            return "lhotse"
+        return "nemo_tarred" if self.has("tarred_audio_filepaths") else "nemo"
+
+    @property
+    def type(self) -> SourceType | None:
+        """The registered source type, or None."""
+        return SOURCE_TYPES.get(self.type_name) if isinstance(self.type_name, str) else None
+
+    @property
+    def is_group(self) -> bool:
+        """Whether it only gathers other entries (a group, or a wrapper around a nested `input_cfg`)."""
+        return not self.flat and self.find("input_cfg") is not None and self["input_cfg"].value is not None
+
+    @cached_property
+    def reader(self) -> str:
+        """Which reader opens the data: nemo, nemo_tarred, cuts, shar, or the name of the type."""
+        kind = self.type
+        if kind is None:
+            return "unknown"
+        if kind.name == "nemo_tarred_to_duplex" or kind.name in ("nemo", "nemo_tarred"):
+            return "nemo_tarred" if self.has("tarred_audio_filepaths") else "nemo"
+        if kind.name in ("lhotse", "lhotse_shar") or kind.wrapper:
+            if self.has("cuts_path"):
+                return "cuts"
+            if self.has("shar_path"):
+                return "shar"
+            if kind.wrapper and self.has("manifest_filepath"):
+                return "nemo_tarred" if self.has("tarred_audio_filepaths") else "nemo"
+            return "unknown"
+        return kind.name
+
+    @property
+    def style(self) -> str:
+        """The dataset style this source has when neither force flag is set; "" where its type is not known."""
+        if self.reader == "unknown":
+            return ""
+        return MAP if self.reader in ("nemo", "cuts", "multi_speaker_simulator") else "iterable"
+
+    @property
+    def data_keys(self) -> tuple[str, ...]:
+        """The keys that name files, those present."""
+        keys = {
+            "nemo": ("manifest_filepath",),
+            "nemo_tarred": ("manifest_filepath", "tarred_audio_filepaths"),
+            "cuts": ("cuts_path",),
+            "shar": ("shar_path",),
+            "share_gpt_webdataset": ("data_dir",),
+            "txt_pair": ("source_paths", "target_paths"),
+        }.get(self.reader, ("paths", "manifest_filepath", "tarred_audio_filepaths"))
+        return tuple(key for key in keys if self.has(key))
+
+    @cached_property
+    def paths(self) -> tuple[PathText, ...]:
+        """Every path string under the entry's data keys, each at its own place."""
+        return tuple(path for key in self.data_keys for path in self._paths(key))
+
+    def _paths(self, key: str) -> Iterator[PathText]:
+        found = self.find(key)
+        if found is None:
+            return
+        base = (*self.section.path, key)
+        stack: list[tuple[Node, Span | None, str]] = [(found.pair.value, found.pair.merged_at, "")]
+        while stack:
+            node, use, name = stack.pop()
+            if isinstance(node, Alias):
+                use = use or node.span
+            target = deref(node)
+            if isinstance(target, Sequence):
+                stack += [(item, use, name) for item in reversed(target.items)]
+            elif isinstance(target, Mapping):
+                stack += [(pair.value, use, name or str(field)) for field, pair in reversed(list(target))]
+            elif isinstance(target.value, str):
+                value = self.resolution.value(target, base)
+                known = isinstance(value, str)
+                location = Location(found.document.source, use or target.span)
+                yield PathText(value if isinstance(value, str) else target.value, known, location, key, name)
+
+    @property
+    def indexable(self) -> bool:
+        """Whether its reader can be indexed at all."""
+        return self.type is not None and self.type.indexable and self.reader != "unknown"
+
+    @property
+    def judged_indexed(self) -> bool:
+        """Whether rules see it as indexed: in training always, since that is where the migration goes."""
+        if self.dataset.is_training:
+            return self.indexable
+        return self.indexable and self["indexed"].is_(True)
+
+    def walk(self) -> Iterator[Entry]:
+        """This entry and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def leaves(self) -> Iterator[Entry]:
+        """The entries at and below this one that read data."""
+        if self.is_group:
+            for child in self.children:
+                yield from child.leaves()
+        else:
+            yield self
+
+
+#: A leaf: rules that look at sources take one of these.
+Source = Entry

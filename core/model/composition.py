@@ -1,0 +1,233 @@
+"""A config as Hydra composes it: the file over its `defaults`, seen through one merged tree without copying."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..findings import Location
+from ..syntax.nodes import Alias, Document, Mapping, Node, Pair, Scalar, Sequence, deref
+from ..syntax.store import Unreadable
+
+Load = Callable[[Path], "Document | Unreadable"]
+
+_PACKAGE = re.compile(r"^#\s*@package\s+(\S+)\s*$", re.MULTILINE)
+_MAX_BASES = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layer:
+    """One document's part of a section. `prefix` is the package path still to walk before its content counts."""
+
+    document: Document
+    mapping: Mapping
+    base: bool = False
+    prefix: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """The pair that decides a key, and the document that holds it."""
+
+    document: Document
+    pair: Pair
+    base: bool
+
+    @property
+    def node(self) -> Node:
+        return deref(self.pair.value)
+
+    @property
+    def location(self) -> Location:
+        """The value at its use; the key where the value is left out."""
+        span = self.pair.merged_at or self.pair.value.span
+        if span.start == span.end:
+            span = self.pair.key.span
+        return Location(self.document.source, span)
+
+    @property
+    def key_location(self) -> Location:
+        return Location(self.document.source, self.pair.merged_at or self.pair.key.span)
+
+    @property
+    def anchor(self) -> Location | None:
+        """Where an aliased or merged value is defined."""
+        if self.pair.merged_at is not None or isinstance(self.pair.value, Alias):
+            return Location(self.document.source, deref(self.pair.value).span)
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Section:
+    """A mapping of the composed config: the layers that speak of it, strongest first."""
+
+    path: tuple[str, ...]
+    layers: tuple[Layer, ...]
+    key_location: Location | None = None  #: the key that opens the section
+
+    def get(self, key: str) -> Found | None:
+        """What decides `key`; a layer that only passes through by its package does not count."""
+        for layer in self.layers:
+            if not layer.prefix and (pair := layer.mapping.get(key)):
+                return Found(layer.document, pair, layer.base)
+        return None
+
+    def section(self, key: str) -> Section | None:
+        """The child mapping `key`, merged over all layers; None where the strongest says something else."""
+        layers: list[Layer] = []
+        opened: Location | None = None
+        for layer in self.layers:
+            if layer.prefix:
+                if layer.prefix[0] == key:
+                    layers.append(Layer(layer.document, layer.mapping, layer.base, layer.prefix[1:]))
+                continue
+            if (pair := layer.mapping.get(key)) is None:
+                continue
+            found = Found(layer.document, pair, layer.base)
+            if not isinstance(found.node, Mapping):
+                if not layers and not _is_null(found.node):
+                    return None
+                break
+            opened = opened or found.key_location
+            layers.append(Layer(layer.document, found.node, layer.base))
+        if not layers:
+            return None
+        if opened is None:
+            first = layers[0]
+            opened = Location(first.document.source, first.mapping.span)
+        return Section((*self.path, key), tuple(layers), opened)
+
+    def at(self, path: tuple[str, ...]) -> Section | None:
+        """The section at a path below this one."""
+        section: Section | None = self
+        for key in path:
+            section = section.section(key) if section else None
+        return section
+
+    def keys(self) -> Iterator[str]:
+        """The string keys of all layers, strongest layer's order first, each once."""
+        seen: set[str] = set()
+        for layer in self.layers:
+            names = layer.prefix[:1] or [key for key, _ in layer.mapping]
+            for key in names:
+                if isinstance(key, str) and key not in seen:
+                    seen.add(key)
+                    yield key
+
+    @property
+    def document(self) -> Document:
+        return self.layers[0].document
+
+    def owned(self, document: Document) -> Mapping | None:
+        """The mapping of this section that stands in `document` itself, for edits there."""
+        for layer in self.layers:
+            if layer.document is document and not layer.prefix:
+                return layer.mapping
+        return None
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.value is None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Composition:
+    """The composed root, the base configs that took part, and those that could not be read."""
+
+    root: Section
+    bases: tuple[Document, ...]
+    missing: tuple[tuple[str, Location], ...]
+
+
+def compose(document: Document, load: Load) -> Composition | None:
+    """Compose a config file with the `defaults` it names inside its own folder; None when it is no mapping."""
+    if not isinstance(document.root, Mapping):
+        return None
+    missing: list[tuple[str, Location]] = []
+    layers = _layers(document, document.root, load, document.source.path.parent, (), missing, frozenset(), base=False)
+    layers.reverse()
+    bases = {id(layer.document): layer.document for layer in layers if layer.base}
+    return Composition(Section((), tuple(layers)), tuple(bases.values()), tuple(missing))
+
+
+def _layers(
+    document: Document,
+    root: Mapping,
+    load: Load,
+    folder: Path,
+    package: tuple[str, ...],
+    missing: list[tuple[str, Location]],
+    above: frozenset[Path],
+    *,
+    base: bool,
+) -> list[Layer]:
+    """The layers of a config and its defaults, weakest first (Hydra 1.1: the file itself last unless `_self_` says else)."""
+    own = Layer(document, root, base, package)
+    pair = root.get("defaults")
+    entries = deref(pair.value) if pair else None
+    if not isinstance(entries, Sequence) or len(above) >= _MAX_BASES:
+        return [own]
+    layers: list[Layer] = []
+    placed = False
+    for item in entries.items:
+        node = deref(item)
+        name, target_package = _default_entry(node)
+        if name == "_self_":
+            layers.append(own)
+            placed = True
+        elif name is not None:
+            path = _base_path(folder, document.source.path.parent, name)
+            found = load(path) if path not in above else None
+            if isinstance(found, Document) and isinstance(found.root, Mapping):
+                inside = package + _package_of(found, target_package)
+                layers += _layers(
+                    found, found.root, load, folder, inside, missing, above | {document.source.path}, base=True
+                )
+            else:
+                missing.append((name, Location(document.source, node.span)))
+    return layers if placed else [*layers, own]
+
+
+def _default_entry(node: Node) -> tuple[str | None, tuple[str, ...]]:
+    """The config name of one `defaults` item and the package it goes to; (None, …) for what composes no data."""
+    if isinstance(node, Scalar) and isinstance(node.value, str):
+        name, _, package = node.value.partition("@")
+        return name, _packages(package) if package else tuple(name.strip("/").split("/")[:-1])
+    if isinstance(node, Mapping):
+        for key, pair in node:
+            value = deref(pair.value)
+            if not isinstance(key, str) or key.startswith("override ") or not isinstance(value, Scalar):
+                return None, ()
+            if not isinstance(value.value, str) or "${" in value.value or value.value == "???":
+                return None, ()
+            group, _, package = key.removeprefix("optional ").strip().partition("@")
+            if group.startswith("hydra/") or group == "hydra":
+                return None, ()
+            return f"{group}/{value.value}", _packages(package) if package else tuple(group.strip("/").split("/"))
+    return None, ()
+
+
+def _packages(package: str) -> tuple[str, ...]:
+    return () if package in ("_global_", "_here_") else tuple(package.split("."))
+
+
+def _package_of(document: Document, default: tuple[str, ...]) -> tuple[str, ...]:
+    """The package a base config declares for itself (`# @package model`), else the one its entry gave."""
+    match = _PACKAGE.search(document.source.text[:2000])
+    if match is None or match[1] == "_group_":
+        return default
+    return _packages(match[1])
+
+
+def _base_path(config_folder: Path, own_folder: Path, name: str) -> Path:
+    """`name` below the config folder for `/name`, else beside the file that lists it."""
+    folder = config_folder if name.startswith("/") else own_folder
+    name = name.lstrip("/")
+    return folder / (name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
+
+
+def header_package(document: Document) -> tuple[str, ...]:
+    """The package in which Hydra would place this file's content, from its own header."""
+    return _package_of(document, ())

@@ -1,0 +1,196 @@
+"""A training config: which of its sections Lhotse reads, as datasets with their blends, and the trainer around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..findings import Location
+from ..syntax.nodes import Document, Mapping, Sequence, deref
+from ..text import Span
+from .blend_reader import BlendReader, Gap
+from .composition import Composition, Layer, Section, compose, header_package
+from .context import BlendFile, Context
+from .dataset import TEST, TRAINING, VALIDATION, Dataset, EvaluationDataset, TrainingDataset
+from .resolution import Resolution
+from .values import Origin, Setting, as_boolean
+
+#: Where dataset sections live. Under `data` Lhotse always reads them; elsewhere `use_lhotse` (or a key that only
+#: Lhotse knows) decides. `model.data` is the layout of the multimodal collection.
+_PLACES: tuple[tuple[str, ...], ...] = (("data",), ("model",), ("model", "data"), ())
+_KINDS = {"train_ds": TRAINING, "validation_ds": VALIDATION, "test_ds": TEST}
+_LHOTSE_ONLY = ("input_cfg", "shar_path", "cuts_path")
+_NO_SUB_CONFIG = frozenset({"sampler_weights"})
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingConfig:
+    """A training YAML with everything it reads."""
+
+    document: Document
+    composition: Composition
+    context: Context
+    place: tuple[str, ...]  #: the section that holds the datasets: ("data",) or ("model",)
+    package: tuple[str, ...]  #: the package into which the file's own content goes
+
+    @cached_property
+    def memo(self) -> dict[str, object]:
+        """What rules derived from the whole config and need again."""
+        return {}
+
+    @cached_property
+    def resolution(self) -> Resolution:
+        """Interpolations inside the config."""
+        return Resolution(self.composition.root, self.context.variables)
+
+    @cached_property
+    def outside_resolution(self) -> Resolution:
+        """Interpolations inside external blends, where the config's keys do not exist."""
+        return Resolution(None, self.context.variables)
+
+    def within_file(self, path: tuple[str, ...]) -> tuple[str, ...]:
+        """A path of the composed config as a path inside the file at hand."""
+        return path[len(self.package) :]
+
+    @property
+    def is_speechlm2(self) -> bool:
+        """Whether speechlm2's DataModule reads the datasets (it forces finite, map-style evaluation)."""
+        return self.place == ("data",)
+
+    @cached_property
+    def _reader(self) -> BlendReader:
+        return BlendReader()
+
+    @cached_property
+    def datasets(self) -> tuple[Dataset, ...]:
+        """All datasets Lhotse reads, training first."""
+        parent = self.composition.root.at(self.place)
+        assert parent is not None
+        datasets = [dataset for name, kind in _KINDS.items() for dataset in self._read(parent, name, kind)]
+        for dataset in datasets:
+            self._reader.attach(dataset)
+        return tuple(datasets)
+
+    @property
+    def training(self) -> tuple[TrainingDataset, ...]:
+        return tuple(dataset for dataset in self.datasets if isinstance(dataset, TrainingDataset))
+
+    @property
+    def evaluation(self) -> tuple[EvaluationDataset, ...]:
+        return tuple(dataset for dataset in self.datasets if isinstance(dataset, EvaluationDataset))
+
+    @property
+    def blends(self) -> tuple[BlendFile, ...]:
+        """The external blend files that were read."""
+        return tuple(self._reader.files.values()) if self.datasets else ()
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """The parts of the blends that could not be read."""
+        return tuple(self._reader.gaps) if self.datasets else ()
+
+    def setting(self, path: tuple[str, ...], default: object = None) -> Setting:
+        """The effective value of any other key of the config, such as ("trainer", "devices")."""
+        section: Section | None = self.composition.root.at(path[:-1])
+        subject = ".".join(path)
+        found = section.get(path[-1]) if section else None
+        if section is None or found is None:
+            place = section.key_location if section else None
+            location = place or Location(self.document.source, _start(self.document))
+            return Setting(path[-1], default, Origin.DEFAULT, subject, location)
+        value = self.resolution.value(found.node, path)
+        origin = Origin.BASE if found.base else Origin.FILE
+        return Setting(path[-1], value, origin, subject, found.location, found.key_location, found.anchor)
+
+    def _read(self, parent: Section, name: str, kind: str) -> Iterator[Dataset]:
+        section = parent.section(name)
+        if section is None or not _lhotse_reads(section, self.place, self.resolution):
+            return
+        inner = section.section("dataset")
+        if inner is not None and not _has_data(section) and _has_data(inner):
+            section = inner  # magpietts: the Lhotse options stand one level below
+        if kind == TRAINING:
+            yield from self._training(section)
+        else:
+            yield from self._evaluation(section, kind)
+
+    def _training(self, section: Section) -> Iterator[Dataset]:
+        dataset = TrainingDataset(self, TRAINING, (section,))
+        if not dataset["multi_config"].is_(True):
+            yield dataset
+            return
+        for key in section.keys():
+            child = section.section(key)
+            if child is not None and key not in _NO_SUB_CONFIG:
+                yield TrainingDataset(self, TRAINING, (child,), shared=section)
+
+    def _evaluation(self, section: Section, kind: str) -> Iterator[Dataset]:
+        found = section.get("datasets")
+        named = section.section("datasets")
+        if named is not None:
+            for key in named.keys():
+                child = named.section(key)
+                if child is not None:
+                    yield EvaluationDataset(self, kind, (child, section))
+        elif found is not None and isinstance(found.node, Sequence):
+            for index, item in enumerate(found.node.items):
+                node = deref(item)
+                if isinstance(node, Mapping):
+                    opened = node.pairs[0].key.span if node.pairs else node.span
+                    child = Section(
+                        (*section.path, "datasets", str(index)),
+                        (Layer(found.document, node, found.base),),
+                        Location(found.document.source, opened),
+                    )
+                    yield EvaluationDataset(self, kind, (child, section), listed=True)
+        else:
+            yield EvaluationDataset(self, kind, (section,))
+
+
+def read_config(document: Document, context: Context) -> TrainingConfig | None:
+    """The training config in a document, or None where no `train_ds` is read by Lhotse."""
+    composition = compose(document, context.load)
+    if composition is None:
+        return None
+    package = header_package(document)
+    if package:
+        root = composition.root
+        layers = tuple(
+            Layer(layer.document, layer.mapping, layer.base, layer.prefix if layer.base else package)
+            for layer in root.layers
+        )
+        composition = Composition(Section((), layers), composition.bases, composition.missing)
+    resolution = Resolution(composition.root, context.variables)
+    for place in _PLACES:
+        parent = composition.root.at(place)
+        section = parent.section("train_ds") if parent is not None else None
+        if section is not None and _lhotse_reads(section, place, resolution):
+            return TrainingConfig(document, composition, context, place, package)
+    return None
+
+
+def _lhotse_reads(section: Section, place: tuple[str, ...], resolution: Resolution) -> bool:
+    if place == ("data",):
+        return True
+    found = section.get("use_lhotse")
+    if found is None:
+        return any(_stated(section, key) for key in _LHOTSE_ONLY)
+    value = as_boolean(resolution.value(found.node, (*section.path, "use_lhotse")))
+    return value is True
+
+
+def _stated(section: Section, key: str) -> bool:
+    found = section.get(key)
+    return found is not None and getattr(found.node, "value", found) is not None
+
+
+def _has_data(section: Section) -> bool:
+    return any(section.get(key) is not None for key in (*_LHOTSE_ONLY, "manifest_filepath", "datasets"))
+
+
+def _start(document: Document) -> Span:
+    root = document.root
+    if isinstance(root, Mapping) and root.pairs:
+        return root.pairs[0].key.span
+    return Span(0, 0)

@@ -1,0 +1,75 @@
+"""What the model is told from outside the config: settings, where training is started, how files are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..syntax.nodes import Document
+from ..syntax.store import Unreadable
+
+#: Folders in which speech projects keep their blends, looked for beside the config and upwards.
+BLEND_FOLDERS = ("data_blends", "data", "input_cfg")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The inputs beside the config."""
+
+    load: Callable[[Path], Document | Unreadable]
+    launch_dir: Path
+    root: Path  #: the repository's top folder, where the search for blends ends
+    seed: int = 42
+    indexes_root: str | None = None
+    index_pack_root: str | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+    blends: tuple[Path, ...] = ()  #: blend files the user named
+
+
+@dataclass(frozen=True, slots=True)
+class BlendFile:
+    """An external `input_cfg` document: what the config says, and what was found for it."""
+
+    spec: str
+    path: Path | None
+    how: str  #: where it was found: "in the launch directory", or why it was not
+    document: Document | None = None
+
+
+def find_blend(spec: str, declared_in: Path, external: bool, context: Context) -> BlendFile:
+    """Find the file a string `input_cfg` names.
+
+    At run time the first level is relative to the launch directory and a level below to the declaring file. Where
+    nothing stands there, the user's `--blend` files and the usual folders are tried, so that a config can be judged
+    outside the place where it is launched.
+    """
+    if "://" in spec:
+        return BlendFile(spec, None, "it is on remote storage, and nothing is fetched")
+    first = (declared_in.parent if external else context.launch_dir) / spec
+    candidates = [(first, "beside the declaring file" if external else "in the launch directory")]
+    if external:
+        candidates.append((context.launch_dir / spec, "in the launch directory"))
+    name = Path(spec).name
+    candidates += [(path, "named with --blend") for path in context.blends if path.name == name]
+    if not Path(spec).is_absolute():
+        for folder in _upwards(declared_in.parent, context.root):
+            candidates.append((folder / spec, f"below {folder}"))
+            candidates += [(folder / usual / name, f"in {folder / usual}") for usual in BLEND_FOLDERS]
+            candidates.append((folder / name, f"in {folder}"))
+    problem = ""
+    for path, how in candidates:
+        loaded = context.load(path)
+        if isinstance(loaded, Document):
+            return BlendFile(spec, path, how, loaded)
+        if loaded.kind != "missing" and not problem:
+            problem = loaded.reason
+    if len(context.blends) == 1 and not external and isinstance(loaded := context.load(context.blends[0]), Document):
+        return BlendFile(spec, context.blends[0], "the one named with --blend", loaded)
+    return BlendFile(spec, None, problem or f"there is no `{first}`")
+
+
+def _upwards(folder: Path, root: Path) -> list[Path]:
+    """The folder and those above it up to the repository's top; only the folder itself when it lies elsewhere."""
+    folders = [folder, *folder.parents]
+    return folders[: folders.index(root) + 1] if root in folders else [folder]

@@ -1,0 +1,201 @@
+"""A dataset section of a config: its effective options, its sources, and edits that set an option in the file at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..findings import Edit, Location
+from ..syntax.editing import CannotEdit, remove_pair, rename_key, set_nested, set_value
+from ..syntax.nodes import Document, Sequence
+from .composition import Found, Section
+from .resolution import Resolution
+from .schema import BATCH_OPTIONS, BUCKETING_SWITCHES, OPTIONS
+from .values import Origin, Setting, Unknown, as_boolean, show
+
+if TYPE_CHECKING:
+    from .blend import Entry
+    from .config import TrainingConfig
+
+TRAINING, VALIDATION, TEST = "training", "validation", "test"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """One dataloader's section. `sections` are its own and, for a child of `datasets`, the one it inherits from."""
+
+    config: TrainingConfig
+    kind: str
+    sections: tuple[Section, ...]
+    shared: Section | None = None  #: the top level of a `multi_config` dataset, which overwrites the shared options
+    document: Document | None = None  #: the file at hand, in which edits are made
+    listed: bool = False  #: a child of a list of datasets, which cannot be created from a base config
+    entries: tuple[Entry, ...] = field(default=(), init=False)
+
+    @property
+    def section(self) -> Section:
+        """The dataset's own section."""
+        return self.sections[0]
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        return self.section.path
+
+    @property
+    def subject(self) -> str:
+        """The dotted path of the section: data.train_ds."""
+        return ".".join(self.path)
+
+    @cached_property
+    def location(self) -> Location:
+        """The key that opens the section; of a list item, its first key."""
+        opened = self.section.key_location
+        assert opened is not None
+        return opened
+
+    def __getitem__(self, key: str) -> Setting:
+        """The effective value of an option, with what decided it."""
+        cached = self._settings.get(key)
+        if cached is None:
+            cached = self._settings[key] = self._setting(key)
+        return cached
+
+    @cached_property
+    def _settings(self) -> dict[str, Setting]:
+        return {}
+
+    def find(self, key: str) -> Found | None:
+        """The pair that decides an option, or None where no file says it."""
+        for section in self._sections_for(key):
+            if (found := section.get(key)) is not None:
+                return found
+        return None
+
+    def _sections_for(self, key: str) -> tuple[Section, ...]:
+        option = OPTIONS.get(key)
+        if self.shared is not None and option is not None and option.shared:
+            return (self.shared,)
+        return self.sections
+
+    def _setting(self, key: str) -> Setting:
+        for section in self._sections_for(key):
+            found = section.get(key)
+            if found is None:
+                continue
+            value = read_value(self.config.resolution, found, (*section.path, key))
+            origin = Origin.BASE if found.base else Origin.FILE
+            subject = ".".join((*section.path, key))
+            return Setting(key, value, origin, subject, found.location, found.key_location, found.anchor)
+        section = self._sections_for(key)[0]
+        option = OPTIONS.get(key)
+        default = option.default if option is not None else None
+        location = section.key_location or self.location
+        return Setting(key, default, Origin.DEFAULT, ".".join((*section.path, key)), location)
+
+    def keys(self) -> list[str]:
+        """The keys of the dataset's own section, as written and inherited."""
+        return list(dict.fromkeys(key for section in self.sections for key in section.keys()))
+
+    # -- what the dataset is
+
+    @property
+    def is_training(self) -> bool:
+        return self.kind == TRAINING
+
+    @cached_property
+    def sources(self) -> tuple[Entry, ...]:
+        """The leaves of the blend: entries that read data."""
+        return tuple(leaf for entry in self.entries for leaf in entry.leaves())
+
+    @cached_property
+    def all_entries(self) -> tuple[Entry, ...]:
+        """Every entry of the blend, groups included, parents first."""
+        return tuple(below for entry in self.entries for below in entry.walk())
+
+    @property
+    def bucketing(self) -> bool | None:
+        """Whether bucketing is on, also by the options that switch it on; None when that is unknown."""
+        settings = [self[key] for key in BUCKETING_SWITCHES]
+        if any(setting.known and setting.value is not None for setting in settings):
+            return True
+        use = self["use_bucketing"]
+        return bool(use.value) if use.known and all(setting.known for setting in settings) else None
+
+    @property
+    def batch_settings(self) -> tuple[Setting, ...]:
+        return tuple(self[key] for key in BATCH_OPTIONS)
+
+    # -- edits
+
+    def target(self, key: str) -> Section:
+        """The section in which an option has to be set to have an effect."""
+        return self._sections_for(key)[0]
+
+    def set(self, key: str, value: object, note: str | None = None) -> tuple[Edit, ...]:
+        """Edits that give an option a value, in the file at hand; raises CannotEdit."""
+        section = self.target(key)
+        setting = self[key]
+        note = note if note is not None else f"was {written(setting)}"
+        document = self.config.document
+        mapping = section.owned(document)
+        if mapping is not None:
+            return set_value(document, mapping, key, value, note=note)
+        if self.listed:
+            raise CannotEdit("the list of datasets stands in the base config")
+        return set_nested(document, (*self.config.within_file(section.path), key), value, note=note)
+
+    def remove(self, key: str) -> tuple[Edit, ...]:
+        """Edits that take an option out; raises CannotEdit where it does not stand in the file at hand."""
+        mapping = self.target(key).owned(self.config.document)
+        if mapping is None or mapping.get(key) is None:
+            raise CannotEdit("it stands in the base config")
+        return remove_pair(self.config.document, mapping, key, note=f"was {written(self[key])}")
+
+    def rename(self, key: str, new: str) -> tuple[Edit, ...]:
+        """Edits that rename a key; raises CannotEdit where it does not stand in the file at hand."""
+        mapping = self.section.owned(self.config.document)
+        if mapping is None or mapping.get(key) is None:
+            raise CannotEdit("it stands in the base config")
+        return rename_key(self.config.document, mapping, key, new)
+
+
+class TrainingDataset(Dataset):
+    """A training dataset."""
+
+
+class EvaluationDataset(Dataset):
+    """A validation or test dataset."""
+
+
+def read_value(resolution: Resolution, found: Found, path: tuple[str, ...]) -> object:
+    """The converted value of a pair. The list of an `input_cfg` stays a node: a blend may hold 100,000 entries."""
+    if path[-1] == "input_cfg" and isinstance(found.node, Sequence):
+        return found.node
+    return convert(path[-1], resolution.value(found.node, path))
+
+
+def convert(key: str, value: object) -> object:
+    """A value as the merge into the schema converts it; what the merge refuses stays as it is (NR006 reports it)."""
+    option = OPTIONS.get(key)
+    if option is None or isinstance(value, Unknown):
+        return value
+    kind = option.type.rstrip("?")
+    if kind == "bool":
+        return as_boolean(value)
+    if kind == "int" and type(value) is str:
+        try:
+            return int(value)
+        except ValueError:
+            return value
+    return value
+
+
+def written(setting: Setting) -> str:
+    """How an annotation names the value a key had."""
+    if not setting.stated:
+        return f"absent ({show(setting.value)} by default)"
+    if isinstance(setting.value, str):
+        return f'"{setting.value}"'
+    return show(setting.value)
+

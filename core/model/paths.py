@@ -1,0 +1,180 @@
+"""Path patterns of manifests, tars and cuts: brace expansion, schemes, compression, storage workflow.
+
+Rules follow NeMo's `expand_sharded_filepaths` and Lhotse's `is_valid_url`: `_OP_`…`_CL_` and literal brackets become
+braces anywhere in the string, braces expand without escapes, a URL has both a scheme and a host.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+_OPEN = re.compile(r"_OP_|[(\[<]")
+_CLOSE = re.compile(r"_CL_|[)\]>]")
+_NUMBERS = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?")
+_LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d+))?")
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://")
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".lz4", ".zst", ".tgz", ".tbz2", ".txz", ".zip")
+
+#: Backends that Lhotse's range reader and the AIStore SDK serve; others may lack range reads.
+OBJECT_STORES = frozenset({"s3", "ais"})
+
+
+def to_braces(pattern: str) -> str:
+    """The pattern as it reaches brace expansion, brackets included: `/d/[a]_OP_0..3_CL_` is `/d/{a}{0..3}`."""
+    return _CLOSE.sub("}", _OPEN.sub("{", pattern))
+
+
+def has_literal_brackets(pattern: str) -> bool:
+    """Whether literal brackets of the path, not meant as a range, become braces (`/data/[old]/m.json`)."""
+    for match in re.finditer(r"[(\[<]([^()\[\]<>]*)[)\]>]", pattern):
+        if not (_NUMBERS.fullmatch(match[1]) or _LETTERS.fullmatch(match[1]) or "," in match[1]):
+            return True
+    return False
+
+
+def expand(pattern: str) -> Iterator[str]:
+    """The paths a pattern stands for, in order; lazily, since a pattern may stand for millions."""
+    return _expand(to_braces(pattern))
+
+
+def count(pattern: str) -> int:
+    """How many paths a pattern stands for, without making them."""
+    return _count(to_braces(pattern))
+
+
+def _split(text: str) -> tuple[str, list[Iterator[str]] | None, str, int]:
+    """Split at the first brace group that expands: (before, alternatives, after, how many)."""
+    position = 0
+    while (start := text.find("{", position)) >= 0:
+        end = _matching(text, start)
+        if end < 0:
+            break
+        inner = text[start + 1 : end]
+        sequence = _sequence(inner)
+        if sequence is not None:
+            return text[:start], [sequence[0]], text[end + 1 :], sequence[1]
+        parts = _alternatives(inner)
+        if len(parts) > 1:
+            return text[:start], [_expand(part) for part in parts], text[end + 1 :], sum(map(_count, parts))
+        position = start + 1
+    return text, None, "", 1
+
+
+def _expand(text: str) -> Iterator[str]:
+    before, alternatives, after, _ = _split(text)
+    if alternatives is None:
+        yield before
+        return
+    for middle in itertools.chain.from_iterable(alternatives):
+        for rest in _expand(after):
+            yield before + middle + rest
+
+
+def _count(text: str) -> int:
+    total = 1
+    while text:
+        _, alternatives, text, number = _split(text)
+        if alternatives is None:
+            break
+        total *= number
+    return total
+
+
+def _matching(text: str, start: int) -> int:
+    depth = 0
+    for index in range(start, len(text)):
+        depth += (text[index] == "{") - (text[index] == "}")
+        if depth == 0:
+            return index
+    return -1
+
+
+def _alternatives(inner: str) -> list[str]:
+    parts, depth, current = [], 0, ""
+    for char in inner:
+        depth += (char == "{") - (char == "}")
+        if char == "," and depth == 0:
+            parts.append(current)
+            current = ""
+        else:
+            current += char
+    return [*parts, current]
+
+
+def _sequence(inner: str) -> tuple[Iterator[str], int] | None:
+    if match := _NUMBERS.fullmatch(inner):
+        first, last = int(match[1]), int(match[2])
+        step = abs(int(match[3])) if match[3] and int(match[3]) else 1
+        padded = any(re.match(r"-?0\d", part) for part in (match[1], match[2]))
+        width = max(len(match[1]), len(match[2])) if padded else 0
+        numbers = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
+        return (f"{number:0{width}d}" if width else str(number) for number in numbers), len(numbers)
+    if match := _LETTERS.fullmatch(inner):
+        first, last = ord(match[1]), ord(match[2])
+        step = abs(int(match[3])) if match[3] and int(match[3]) else 1
+        letters = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
+        return (chr(letter) for letter in letters), len(letters)
+    return None
+
+
+def shard_numbers(pattern: str) -> tuple[str, ...]:
+    """The brace ranges of a pattern, as a key to compare manifests with tars: `m_{0..3}.json` gives `0..3`."""
+    return tuple(re.findall(r"\{([^{}]*)\}", to_braces(pattern)))
+
+
+def scheme(path: str) -> str | None:
+    """The scheme of a URL (`s3`), `pipe` for a pipe, None for a local path."""
+    if is_pipe(path):
+        return "pipe"
+    match = _SCHEME.match(path)
+    if match is None:
+        return None
+    try:
+        host = urlsplit(path.replace("{", "").replace("}", "").replace("[", "").replace("]", "")).netloc
+    except ValueError:
+        host = ""
+    return match[1].lower() if host else None
+
+
+def is_pipe(path: str) -> bool:
+    """Whether Lhotse runs a command to read it."""
+    return path.startswith("pipe:")
+
+
+def is_stdin(path: str) -> bool:
+    """Whether it is the standard input."""
+    return path == "-"
+
+
+def is_remote(path: str) -> bool:
+    """Whether it is a URL with a host (a pipe is not: what it reads cannot be known)."""
+    return scheme(path) not in (None, "pipe", "file")
+
+
+def compression(path: str) -> str | None:
+    """The compression suffix among the last two suffixes (`a.jsonl.gz` and `a.gz.jsonl` both count), or None."""
+    name = path.rsplit("/", 1)[-1].lower()
+    for suffix in reversed(name.split(".")[1:][-2:]):
+        if f".{suffix}" in COMPRESSED_SUFFIXES:
+            return f".{suffix}"
+    return None
+
+
+def flatten(spec: object) -> Iterator[str]:
+    """Every path string of a specification: string, list, list of lists or of [path, weight], mapping of fields."""
+    if isinstance(spec, str):
+        yield spec
+    elif isinstance(spec, dict):
+        for value in spec.values():
+            yield from flatten(value)
+    elif isinstance(spec, (list, tuple)):
+        for value in spec:
+            yield from flatten(value)
+
+
+def total(spec: object) -> int:
+    """How many files a specification stands for."""
+    return sum(count(path) for path in flatten(spec))
