@@ -1,0 +1,94 @@
+"""Files as documents: open buffers before the disk, one sentence for what cannot be read, and a memo of what was parsed."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Union
+
+from ..text import Source, UndecodableText
+from .nodes import Document
+from .reader import read
+
+MAX_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file that could not be read, and why, as a sentence without its full stop."""
+
+    path: Path
+    reason: str
+    kind: str  #: missing · folder · permission · binary · not-utf8 · too-large · special · other
+
+
+class DocumentStore:
+    """Loads and remembers documents. `overlays` are texts that stand in place of files."""
+
+    def __init__(self, overlays: Mapping[Path, str] | None = None) -> None:
+        self.overlays = dict(overlays or {})
+        self._memo: dict[Path, tuple[object, Document]] = {}
+
+    def with_overlays(self, overlays: Mapping[Path, str]) -> DocumentStore:
+        """A store that sees these texts too and shares what was parsed so far."""
+        store = DocumentStore({**self.overlays, **overlays})
+        store._memo = dict(self._memo)
+        return store
+
+    def load(self, path: Path) -> Union[Document, Unreadable]:
+        """The document at a path."""
+        if path in self.overlays:
+            text = self.overlays[path]
+            known = self._memo.get(path)
+            if known is not None and known[0] == text:
+                return known[1]
+            document = read(Source.from_text(path, text))
+            self._memo[path] = (text, document)
+            return document
+        try:
+            status = path.stat()
+        except OSError as error:
+            return _refused(path, error)
+        key = (status.st_mtime_ns, status.st_size, status.st_ino)
+        known = self._memo.get(path)
+        if known is not None and known[0] == key:
+            return known[1]
+        source = read_source(path)
+        if isinstance(source, Unreadable):
+            return source
+        document = read(source)
+        self._memo[path] = (key, document)
+        return document
+
+
+def read_source(path: Path) -> Union[Source, Unreadable]:
+    """The text of a file on disk."""
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            return Unreadable(path, f"`{path}` is a folder; name a YAML file", "folder")
+        if not stat.S_ISREG(status.st_mode):
+            return Unreadable(path, f"`{path}` is not an ordinary file", "special")
+        if status.st_size > MAX_BYTES:
+            size = status.st_size // 2**20
+            return Unreadable(path, f"`{path}` has {size} MiB; files over {MAX_BYTES // 2**20} MiB are not read", "too-large")
+        data = path.read_bytes()
+    except OSError as error:
+        return _refused(path, error)
+    if b"\0" in data[:8192]:
+        return Unreadable(path, f"`{path}` is a binary file; name a YAML file", "binary")
+    try:
+        return Source.from_bytes(path, data)
+    except UndecodableText as error:
+        line = data[: error.offset].count(b"\n") + 1
+        return Unreadable(path, f"`{path}` is not UTF-8 at line {line}; save it as UTF-8", "not-utf8")
+
+
+def _refused(path: Path, error: OSError) -> Unreadable:
+    if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        return Unreadable(path, f"there is no `{path}`; check the path", "missing")
+    if isinstance(error, PermissionError):
+        return Unreadable(path, f"`{path}` may not be read; check its permissions", "permission")
+    return Unreadable(path, f"`{path}` cannot be read: {error.strerror or error}", "other")
