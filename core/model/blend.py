@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..findings import Location
+from ..findings import Edit, Location
+from ..syntax.editing import CannotEdit, set_value
 from ..syntax.nodes import Alias, Document, Mapping, Node, Sequence, deref
+from ..syntax.removing import comment_out_item, remove_pair, rename_key
 from ..text import Span
 from .composition import Found, Section
-from .dataset import Dataset, read_value
+from .dataset import Dataset, read_value, written
 from .resolution import Resolution
 from .schema import LOADER_WIDE_WINS, OPTIONS
 from .sources import MAP, SOURCE_TYPES, SourceType
@@ -117,6 +119,30 @@ class Entry:
     def resolution(self) -> Resolution:
         config = self.dataset.config
         return config.outside_resolution if self.external else config.resolution
+
+    # -- edits, in the file that holds the entry
+
+    def set(self, key: str, value: object) -> tuple[Edit, ...]:
+        """Edits that give one of the entry's keys a value; raises CannotEdit."""
+        if self.flat:
+            return self.dataset.set(key, value)
+        return set_value(self.document, self.mapping, key, value, note=f"was {written(self[key])}")
+
+    def remove(self, key: str) -> tuple[Edit, ...]:
+        """Edits that take one of the entry's own keys out; raises CannotEdit."""
+        return remove_pair(self.document, self.mapping, key, note=f"was {key}: {written(self[key])}")
+
+    def rename(self, key: str, new: str) -> tuple[Edit, ...]:
+        """Edits that rename one of the entry's own keys; raises CannotEdit."""
+        if self.flat:
+            return self.dataset.rename(key, new)
+        return rename_key(self.document, self.mapping, key, new)
+
+    def exclude(self, reason: str) -> tuple[Edit, ...]:
+        """Edits that turn the entry into comment lines; raises CannotEdit."""
+        if self.flat or self.sequence is None:
+            raise CannotEdit("the dataset section itself names the data")
+        return comment_out_item(self.document, self.sequence, self.index, reason)
 
     # -- what it reads
 

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..findings import Edit, Location
-from ..syntax.editing import CannotEdit, remove_pair, rename_key, set_nested, set_value
-from ..syntax.nodes import Document, Sequence
+from ..syntax.editing import CannotEdit, set_nested, set_value
+from ..syntax.nodes import Sequence
+from ..syntax.removing import remove_pair, rename_key
 from .composition import Found, Section
 from .resolution import Resolution
 from .schema import BATCH_OPTIONS, BUCKETING_SWITCHES, OPTIONS

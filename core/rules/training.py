@@ -10,7 +10,7 @@ from ..model.dataset import Dataset, TrainingDataset
 from ..model.sources import MAP
 from ..model.values import Setting, show
 from .drafts import Draft, about, set_option
-from .migration import group_of, in_group, migration, set_in_group
+from .migration import in_group, set_in_group
 from .registry import rule
 
 _NODE_LOCAL = ("/tmp", "/scratch", "/local", "/dev/shm", "/var/tmp", "/mnt/local", "$TMPDIR", "$SLURM_TMPDIR")
@@ -284,4 +284,3 @@ def finite_training(dataset: TrainingDataset) -> Iterator[Draft]:
         )
 
 
-__all__ = ["group_of", "migration"]
