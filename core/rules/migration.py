@@ -17,6 +17,10 @@ from ..model.values import show
 from .drafts import attempt
 
 
+#: Sources that do not raise once `indexed` is asked for, but go on unpartitioned.
+_UNPARTITIONED = ("NR308", "NR319")
+
+
 @dataclass(frozen=True, slots=True)
 class Migration:
     """What stands in the way of making every source of a training section indexed."""
@@ -65,8 +69,8 @@ def migration(dataset: TrainingDataset) -> Migration:
         if gap.kind in ("missing", "remote", "unknown") and gap.dataset in siblings
     )
     state = Migration(
-        tuple(obstacle for obstacle in found if obstacle.code != "NR308"),
-        tuple(obstacle for obstacle in found if obstacle.code == "NR308"),
+        tuple(obstacle for obstacle in found if obstacle.code not in _UNPARTITIONED),
+        tuple(obstacle for obstacle in found if obstacle.code in _UNPARTITIONED),
         unread,
     )
     dataset.config.memo[name] = state

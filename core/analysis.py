@@ -1,0 +1,178 @@
+"""The one door through which both frontends come: files in, findings and a verdict for each config out."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .findings import Finding, Severity
+from .model.config import TrainingConfig, read_config
+from .project import Project
+from .rules.engine import check_config, check_file
+from .rules.registry import all_rules
+from .syntax.nodes import Document
+from .syntax.store import Unreadable
+
+READY, NOT_READY, UNVERIFIED = "launch-ready", "not-launch-ready", "unverified"
+WITH_EXCEPTIONS = "launch-ready-with-exceptions"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigResult:
+    """The verdict on one training config."""
+
+    file: Path
+    readiness: str
+    unverified: tuple[str, ...]  #: the parts that could not be inspected, a phrase each
+    blends: tuple[Path, ...]
+    launchers: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What was found. `problems` are files that could not be read at all, each with a sentence."""
+
+    findings: tuple[Finding, ...]
+    configs: tuple[ConfigResult, ...]
+    problems: tuple[tuple[Path, str], ...]
+    models: tuple[TrainingConfig, ...] = ()
+
+
+def analyze(project: Project, files: Sequence[Path]) -> Analysis:
+    """Judge the training configs among the files, with the blends they read; everything else is passed over."""
+    findings: dict[tuple[object, ...], Finding] = {}
+    problems: list[tuple[Path, str]] = []
+    configs: list[TrainingConfig] = []
+    results: list[ConfigResult] = []
+    lone: list[Document] = []
+    for file in files:
+        document = _load(project, file)
+        if isinstance(document, Unreadable):
+            problems.append((file, document.reason))
+            continue
+        if document is None:
+            continue
+        config = read_config(document, project.context(file))
+        if config is not None and _in_scope(config, project):
+            configs.append(config)
+            found = _chosen(check_config(config), project)
+            results.append(_result(config, found))
+            for finding in found:
+                key = (finding.code, finding.location.file, finding.location.span, finding.message)
+                findings.setdefault(key, finding)
+        elif config is None and not document.parses and _is_named_config(document):
+            for finding in _chosen(check_file(document, "config"), project):
+                findings[(finding.code, finding.location.file, finding.location.span)] = finding
+        elif config is None:
+            lone.append(document)
+    reached = {path for config in configs for path in (blend.path for blend in config.blends)}
+    for document in lone:
+        if document.source.path not in reached:
+            from .lone_blends import check_lone_blend
+
+            for finding in _chosen(check_lone_blend(document, project), project):
+                findings[(finding.code, finding.location.file, finding.location.span, finding.message)] = finding
+    ordered = sorted(findings.values(), key=lambda f: (str(f.location.file), f.location.span, f.code, f.message))
+    return Analysis(tuple(ordered), tuple(results), tuple(problems), tuple(configs))
+
+
+_OURS = (b"train_ds", b"defaults", b"manifest_filepath", b"shar_path", b"cuts_path", b"input_cfg", b"paths")
+
+
+def _load(project: Project, file: Path) -> Document | Unreadable | None:
+    """The document of a file that may be ours; None, without parsing it, where no word of ours is in it."""
+    if file in project.overlays or not file.name.endswith((".yaml", ".yml")):
+        return project.store.load(file)
+    try:
+        if file.stat().st_size <= 64 * 2**20:
+            data = file.read_bytes()
+            if not any(word in data for word in _OURS) and b"\0" not in data[:8192]:
+                data.decode("utf-8")
+                return None
+    except (OSError, UnicodeDecodeError):
+        pass
+    return project.store.load(file)
+
+
+def _in_scope(config: TrainingConfig, project: Project) -> bool:
+    if project.settings.scope != "opted-in":
+        return True
+    return any(d[key].stated and d[key].value for d in config.training for key in ("indexed", "use_stateful_dataloader"))
+
+
+_SECTION = re.compile(r"^\s*train_ds\s*:", re.M)
+_LHOTSE = re.compile(r"^\s*(?:-\s+)?(?:use_lhotse\s*:\s*(?:true|yes|on)|input_cfg\s*:|shar_path\s*:|cuts_path\s*:)", re.M | re.I)
+
+
+def _is_named_config(document: Document) -> bool:
+    """Whether text that could not be recovered as a config still reads like one."""
+    text = document.source.text
+    return _SECTION.search(text) is not None and _LHOTSE.search(text) is not None
+
+
+def _chosen(found: list[Finding], project: Project) -> list[Finding]:
+    """Selection, ignores and severities of the settings applied."""
+    settings = project.settings
+    chosen = []
+    for finding in found:
+        if settings.select and not _matches(finding, settings.select):
+            continue
+        if _matches(finding, settings.ignore) or _ignored_here(finding, project):
+            continue
+        level = settings.severity.get(finding.code) or settings.severity.get(finding.name)
+        chosen.append(replace(finding, severity=Severity(level)) if level else finding)
+    return chosen
+
+
+def _matches(finding: Finding, names: Sequence[str]) -> bool:
+    return any(finding.code.startswith(name.upper()) or finding.name == name for name in names)
+
+
+def _ignored_here(finding: Finding, project: Project) -> bool:
+    for pattern, codes in project.settings.per_file_ignores.items():
+        relative = os.path.relpath(finding.location.file, project.settings.root).replace(os.sep, "/")
+        if fnmatch.fnmatch(relative, pattern) and _matches(finding, codes):
+            return True
+    return False
+
+
+def known_rule_names() -> list[str]:
+    """Every word that selects rules: codes, their prefixes and names."""
+    rules = all_rules()
+    prefixes = {rule.code[:length] for rule in rules for length in (2, 3, 4)}
+    return sorted(prefixes) + [word for rule in rules for word in (rule.code, rule.name)]
+
+
+def _result(config: TrainingConfig, found: list[Finding]) -> ConfigResult:
+    open_ = [finding for finding in found if finding.severity.blocks and finding.suppressed is None]
+    excused = [finding for finding in found if finding.severity.blocks and finding.suppressed is not None]
+    unverified = _unverified(config)
+    if open_:
+        readiness = NOT_READY
+    elif excused:
+        readiness = WITH_EXCEPTIONS
+    else:
+        readiness = UNVERIFIED if unverified else READY
+    blends = tuple(blend.path for blend in config.blends if blend.path is not None)
+    return ConfigResult(config.document.source.path, readiness, unverified, blends)
+
+
+def _unverified(config: TrainingConfig) -> tuple[str, ...]:
+    parts = [f"the base config `{name}`" for name, _ in config.composition.missing]
+    parts += [f"the blend `{gap.spec}`" for gap in config.gaps if gap.kind in ("missing", "remote", "unknown")]
+    parts += [f"`{gap.subject}`, which is `???`" for gap in config.gaps if gap.kind == "unset"]
+    unset = [
+        path.location
+        for dataset in config.datasets
+        for source in dataset.sources
+        for path in source.paths
+        if not path.known
+    ]
+    if unset:
+        parts.append(f"{len(unset)} data path{'s' if len(unset) > 1 else ''} with unknown parts")
+    parts += ["the launcher (launchers are not read yet)", "the NeMo and Lhotse in use (not inspected yet)"]
+    return tuple(dict.fromkeys(parts))

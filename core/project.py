@@ -1,0 +1,106 @@
+"""A project as the analyzer sees it: settings, the folder of the caller, texts in place of files, which files count."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .model.context import Context
+from .settings import Settings, repository_root
+from .syntax.store import DocumentStore
+
+YAML_SUFFIXES = (".yaml", ".yml")
+OUTPUT_FOLDER = "migrate-resumable"
+_PASSED_OVER = frozenset(
+    {".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox", ".mypy_cache", OUTPUT_FOLDER}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """The YAML files behind the paths a user named, and a sentence for each path that leads nowhere."""
+
+    files: tuple[Path, ...]
+    problems: tuple[tuple[Path, str], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Project:
+    """The inputs of an analysis. Paths are absolute; `overlays` are texts that stand in place of files."""
+
+    settings: Settings
+    cwd: Path
+    overlays: Mapping[Path, str] = field(default_factory=dict)
+    blends: tuple[Path, ...] = ()
+    store: DocumentStore = field(default_factory=DocumentStore)
+
+    def __post_init__(self) -> None:
+        if self.overlays and not self.store.overlays:
+            object.__setattr__(self, "store", DocumentStore(self.overlays))
+
+    def with_overlays(self, texts: Mapping[Path, str]) -> Project:
+        """The same project with these texts in place of files; what was parsed before is remembered."""
+        overlays = {**self.overlays, **texts}
+        return Project(self.settings, self.cwd, overlays, self.blends, self.store.with_overlays(texts))
+
+    @property
+    def launch_dir(self) -> Path:
+        """Where training is started: relative data and blend paths begin there."""
+        return self.settings.launch_dir or self.cwd
+
+    def context(self, config: Path) -> Context:
+        """What the model is told beside a config."""
+        settings = self.settings
+        return Context(
+            self.store.load,
+            self.launch_dir,
+            repository_root(config.parent),
+            settings.seed,
+            settings.indexes_root,
+            settings.index_pack_root,
+            settings.variables,
+            self.blends,
+        )
+
+    def discover(self, paths: Sequence[Path], *, force_exclude: bool = False) -> Discovery:
+        """Find the YAML files below folders; a file named by the user counts whatever its name is."""
+        files: dict[Path, None] = {}
+        problems: list[tuple[Path, str]] = []
+        for path in paths:
+            absolute = Path(os.path.normpath(self.cwd / path))
+            if absolute.is_dir():
+                found = list(self._walk(absolute))
+                if not found:
+                    problems.append((path, f"there is no YAML file in the folder `{path}`"))
+                files.update(dict.fromkeys(found))
+            elif absolute.exists() or absolute in self.overlays:
+                if not (force_exclude and self._excluded(absolute)):
+                    files[absolute] = None
+            else:
+                problems.append((path, f"there is no `{path}`; check the path"))
+        return Discovery(tuple(files), tuple(problems))
+
+    def _walk(self, folder: Path) -> list[Path]:
+        found = []
+        for top, folders, names in os.walk(folder):
+            folders[:] = sorted(
+                name for name in folders if name not in _PASSED_OVER and not self._excluded(Path(top) / name)
+            )
+            for name in sorted(names):
+                path = Path(top) / name
+                if name.endswith(YAML_SUFFIXES) and not self._excluded(path):
+                    found.append(path)
+        return found
+
+    def _excluded(self, path: Path) -> bool:
+        if not self.settings.exclude:
+            return False
+        relative = os.path.relpath(path, self.settings.root).replace(os.sep, "/")
+        parts = relative.split("/")
+        return any(
+            fnmatch.fnmatch(relative, pattern) or any(fnmatch.fnmatch(part, pattern.rstrip("/")) for part in parts)
+            for pattern in self.settings.exclude
+        )

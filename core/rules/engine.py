@@ -1,0 +1,97 @@
+"""Runs the catalogue over one config: hands each rule what its parameter names, stamps the drafts, honours suppressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from ..findings import Finding, Fix
+from ..model.config import TrainingConfig
+from ..model.reading import Reading, readings
+from ..syntax.nodes import Document
+from .drafts import Draft
+from .registry import Rule, all_rules
+from .suppression import Suppression, suppressed_by, suppressions
+
+
+@lru_cache(maxsize=1)
+def _by_subject() -> dict[str, tuple[Rule, ...]]:
+    table: dict[str, list[Rule]] = {}
+    for each in all_rules():
+        table.setdefault(each.looks_at, []).append(each)
+    return {subject: tuple(found) for subject, found in table.items()}
+
+
+def check_config(config: TrainingConfig) -> list[Finding]:
+    """Every finding of a config and what it reads, in no particular order, suppressed ones marked."""
+    files = list(readings(config))
+    drafts = [
+        *(pair for reading in files for pair in _run("Reading", reading)),
+        *(pair for dataset in config.datasets for pair in _run_dataset(dataset)),
+    ]
+    return finish(drafts, [reading.document for reading in files], config)
+
+
+def check_file(document: Document, role: str) -> list[Finding]:
+    """The findings of a file that cannot be judged as a config: what keeps OmegaConf from loading it."""
+    return finish(list(_run("Reading", Reading(document, role, None))), [document], None)
+
+
+def _run(subject: str, item: Any) -> Iterator[tuple[Rule, Draft]]:
+    for each in _by_subject().get(subject, ()):
+        for draft in each.check(item):
+            yield each, draft
+
+
+def _run_dataset(dataset: Any) -> Iterator[tuple[Rule, Draft]]:
+    yield from _run("Dataset", dataset)
+    yield from _run("TrainingDataset" if dataset.is_training else "EvaluationDataset", dataset)
+    for entry in dataset.all_entries:
+        yield from _run("Entry", entry)
+    for source in dataset.sources:
+        yield from _run("Source", source)
+
+
+def finish(
+    drafts: Iterable[tuple[Rule, Draft]], documents: Sequence[Document], config: TrainingConfig | None
+) -> list[Finding]:
+    """Stamp drafts, report each once, mark what is suppressed and add the suppressions that are not needed."""
+    written = {document.source.path: suppressions(document) for document in documents}
+    broken = {document.source.path for document in documents if not document.parses}
+    used: set[Suppression] = set()
+    findings: dict[tuple[object, ...], Finding] = {}
+    for each, draft in drafts:
+        finding = _stamp(each, draft, config)
+        if finding.fix is not None and any(edit.file in broken for edit in finding.fix.edits):
+            finding = replace(finding, fix=Fix(finding.fix.title, (), withheld="the file does not parse", artifact=False))
+        candidates = written.get(finding.location.file, ())
+        if candidates and (by := suppressed_by(finding, candidates)) is not None:
+            used.add(by)
+            finding = replace(finding, suppressed=by.reason)
+        findings.setdefault((finding.code, finding.location.file, finding.location.span, finding.message), finding)
+    result = list(findings.values())
+    for candidates in written.values():
+        for suppression in candidates:
+            if suppression not in used:
+                result += [_stamp(each, draft, config) for each, draft in _run("Suppression", suppression)]
+    return result
+
+
+def _stamp(each: Rule, draft: Draft, config: TrainingConfig | None) -> Finding:
+    return Finding(
+        each.code,
+        each.name,
+        draft.severity or each.severity,
+        draft.message,
+        draft.location,
+        draft.subject,
+        draft.current,
+        draft.recommended,
+        draft.rationale,
+        draft.origin,
+        config.document.source.path if config is not None else None,
+        draft.related,
+        draft.fix,
+    )
