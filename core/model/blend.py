@@ -32,7 +32,7 @@ class PathText:
     def name(self) -> str:
         """The last component, or "" where it is not known."""
         name = self.text.rsplit("/", 1)[-1]
-        return name if self.known or "}" not in name else ""
+        return name if self.known or not ("}" in name or name == "???") else ""
 
 
 @dataclass(frozen=True, eq=False)

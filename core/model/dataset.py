@@ -88,7 +88,7 @@ class Dataset:
             origin = Origin.BASE if found.base else Origin.FILE
             subject = ".".join((*section.path, key))
             return Setting(key, value, origin, subject, found.location, found.key_location, found.anchor)
-        section = self._sections_for(key)[0]
+        section = self.target(key)
         option = OPTIONS.get(key)
         default = option.default if option is not None else None
         location = section.key_location or self.location
@@ -130,8 +130,9 @@ class Dataset:
     # -- edits
 
     def target(self, key: str) -> Section:
-        """The section in which an option has to be set to have an effect."""
-        return self._sections_for(key)[0]
+        """The section in which an option is best set: where it stands, else the one that the children inherit from."""
+        sections = self._sections_for(key)
+        return next((section for section in sections if section.get(key) is not None), sections[-1])
 
     def set(self, key: str, value: object, note: str | None = None) -> tuple[Edit, ...]:
         """Edits that give an option a value, in the file at hand; raises CannotEdit."""
