@@ -29,12 +29,23 @@ class Gap:
     dataset: Dataset
 
 
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place that names a blend file by its path."""
+
+    location: Location
+    spec: str
+    target: Path
+    external: bool  #: it stands in a blend file itself, so the path is relative to that file
+
+
 @dataclass(slots=True)
 class BlendReader:
     """Builds the entries of datasets and remembers which blend files were read and which parts could not be."""
 
     files: dict[Path, BlendFile] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
 
     def attach(self, dataset: Dataset) -> None:
         """Read a dataset's blend into `dataset.entries`."""
@@ -113,6 +124,7 @@ class BlendReader:
             self.gaps.append(Gap(found.location, subject, spec, f"`{spec}` reaches itself", "cycle", dataset))
             return ()
         self.files.setdefault(blend.path, blend)
+        self.sites.append(Site(found.location, spec, blend.path, external))
         root = blend.document.root
         top: tuple[str, ...] = ()
         if isinstance(root, Mapping) and (pair := root.get("input_cfg")) is not None:

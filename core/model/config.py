@@ -9,7 +9,7 @@ from functools import cached_property
 from ..findings import Location
 from ..syntax.nodes import Document, Mapping, Sequence, deref
 from ..text import Span
-from .blend_reader import BlendReader, Gap
+from .blend_reader import BlendReader, Gap, Site
 from .composition import Composition, Layer, Section, compose, header_package
 from .context import BlendFile, Context
 from .dataset import TEST, TRAINING, VALIDATION, Dataset, EvaluationDataset, TrainingDataset
@@ -84,6 +84,11 @@ class TrainingConfig:
     def blends(self) -> tuple[BlendFile, ...]:
         """The external blend files that were read."""
         return tuple(self._reader.files.values()) if self.datasets else ()
+
+    @property
+    def blend_sites(self) -> tuple[Site, ...]:
+        """The places that name those files."""
+        return tuple(self._reader.sites) if self.datasets else ()
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
