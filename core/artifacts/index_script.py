@@ -185,7 +185,7 @@ def index_script(migration: Migration, inputs: Inputs) -> str:
             "exit 1",
         ]
         return "\n".join(lines) + "\n"
-    lines += [f'LAUNCH_DIR="${{LAUNCH_DIR:-$HERE/{launch}}}"', 'WORKERS="${WORKERS:-8}"']
+    lines += [f'LAUNCH_DIR="${{LAUNCH_DIR:-$HERE/{_inside_quotes(launch)}}}"', 'WORKERS="${WORKERS:-8}"']
     own = wrapper(repository_root(migration.project.cwd))
     generic = _command_lead(own, migration)
     lines += generic[0]
@@ -194,7 +194,7 @@ def index_script(migration: Migration, inputs: Inputs) -> str:
         lines.append("")
         flag: list[str] = []
         if root and "${" not in root:
-            lines.append(f'{name}="${{{name}:-{root}}}"')
+            lines.append(f'{name}="${{{name}:-{_inside_quotes(root)}}}"')
             flag = [f'--indexes-root "${name}"']
         elif root or storage_of(migration.migrated.datasets).remote:
             lines.append(f': "${{{name}:?set it to the folder for the sidecars, as in the config}}"')
@@ -203,6 +203,13 @@ def index_script(migration: Migration, inputs: Inputs) -> str:
             lines.append("# No indexes_root: each sidecar is written beside its data file.")
         lines.append(" \\\n    ".join([generic[1], *flag, '--workers "$WORKERS"', *words]))
     return "\n".join(lines) + "\n"
+
+
+def _inside_quotes(text: str) -> str:
+    """Text for the inside of double quotes and of a parameter expansion."""
+    for char in '\\"$`}':
+        text = text.replace(char, f"\\{char}")
+    return text
 
 
 def _command_lead(own: Path | None, migration: Migration) -> tuple[list[str], str]:

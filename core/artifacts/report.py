@@ -1,0 +1,222 @@
+"""`migration-report.md`: what was found, what was changed, what is left, and how to prove the result."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..analysis import NOT_READY
+from ..findings import Finding, Severity
+from ..model.obstacles import obstacle
+from ..model.values import show
+from ..settings import repository_root
+from ..syntax.nodes import Document
+from .migrate import MARK, counts
+from .report_sections import datasets_section, trainer_section, verification_section
+from .storage import storage_of
+
+if TYPE_CHECKING:
+    from .index_script import Inputs
+    from .migrate import Migration
+
+
+def report(migration: Migration, inputs: Inputs) -> str:
+    """The report's text."""
+    root = repository_root(migration.project.cwd)
+    name = migration.shown(migration.config.document.source.path)
+    lines = [
+        MARK.format(name),
+        f"# Migration of `{name}` to indexed, resumable dataloading",
+        "",
+        *_summary(migration),
+        *_inputs(migration),
+        *_findings(migration),
+        *datasets_section(migration),
+        *trainer_section(migration),
+        *_launcher_and_storage(migration),
+        *_audit(migration),
+        *_changes(migration, root),
+        *verification_section(migration, inputs),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _summary(migration: Migration) -> list[str]:
+    result = migration.after.configs[0]
+    storage = storage_of(migration.migrated.datasets)
+    left = [f for f in migration.after.findings if f.severity.blocks and f.suppressed is None]
+    fixed = len(migration.fixes.applied)
+    lines = [
+        "## Summary",
+        "",
+        f"- Storage workflow: {storage.workflow}.",
+        f"- Found in the original: {counts(migration.before)}.",
+        f"- Patched: {fixed} finding{'s' if fixed != 1 else ''}. Left in the patched config: {counts(migration.after)}.",
+        f"- Readiness: **{result.readiness}**. {_why(left, result.unverified)}",
+    ]
+    conditions = sorted({f.fix.withheld for f in migration.fixes.applied if f.fix is not None and f.fix.withheld})
+    for condition in conditions:
+        lines.append(f"- The patches are right under one condition, which is why they are not made in place: {condition}.")
+    return [*lines, ""]
+
+
+def _why(left: list[Finding], unverified: tuple[str, ...]) -> str:
+    if left:
+        kinds = Counter(finding.code for finding in left)
+        named = ", ".join(f"{code} ({number})" if number > 1 else code for code, number in sorted(kinds.items()))
+        return f"What stands in the way: {named}."
+    if unverified:
+        return "No fatal and no error is left, but these parts were not inspected: " + "; ".join(unverified) + "."
+    return "No fatal and no error is left."
+
+
+def _inputs(migration: Migration) -> list[str]:
+    config = migration.config
+    lines = ["## Inputs", "", "Inspected:", "", f"- config `{migration.shown(config.document.source.path)}`"]
+    lines += [f"- base config `{migration.shown(base.source.path)}`" for base in config.composition.bases]
+    for blend in config.blends:
+        assert blend.path is not None
+        lines.append(f"- blend `{blend.spec}`: `{migration.shown(blend.path)}`, found {_how(blend.how, migration)}")
+    missing = migration.after.configs[0].unverified
+    lines += ["", "Not inspected:", "", *(f"- {part}" for part in missing)] if missing else []
+    return [*lines, ""]
+
+
+def _how(how: str, migration: Migration) -> str:
+    root = f"{repository_root(migration.project.cwd)}"
+    return how.replace(f"{root}/", "").replace(root, "the repository")
+
+
+def _findings(migration: Migration) -> list[str]:
+    found = sorted(
+        migration.before.findings, key=lambda f: (f.severity.rank, str(f.location.file), f.location.span, f.code)
+    )
+    if not found:
+        return ["## Findings", "", "None.", ""]
+    fixed = {(f.code, f.location.file, f.subject) for f in migration.fixes.applied}
+    lines = [
+        "## Findings",
+        "",
+        "| severity | rule | field | place | now | recommended | what happens at run time | state |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for finding in _gathered(found):
+        place = finding.location.source.lines.position(finding.location.span.start)
+        file = migration.shown(finding.location.file)
+        identity = (finding.code, finding.location.file, finding.subject)
+        state = "patched" if identity in fixed else "suppressed" if finding.suppressed is not None else "open"
+        if state == "open" and finding.severity in (Severity.WARNING, Severity.NOTE):
+            state = "for you to judge" if finding.severity is Severity.WARNING else "information"
+        cells = [
+            finding.severity.value,
+            f"{finding.code} {finding.name}",
+            f"`{finding.subject}`",
+            f"{file}:{place.line}",
+            _cell(finding.current),
+            _cell(finding.recommended),
+            finding.message + (f". {finding.rationale}" if finding.rationale else ""),
+            state,
+        ]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
+    lines += ["", "Each rule has a page: `nemo-resumable explain NR110`, or by its name.", ""]
+    return lines
+
+
+def _gathered(found: list[Finding]) -> list[Finding]:
+    """Notes and warnings of one kind that repeat over many places of a file are shown by their first ten."""
+    seen: Counter[tuple[str, Path]] = Counter()
+    shown = []
+    for finding in found:
+        key = (finding.code, finding.location.file)
+        seen[key] += 1
+        if finding.severity.blocks or seen[key] <= 10:
+            shown.append(finding)
+    return shown
+
+
+def _cell(value: object) -> str:
+    return "" if value is None or value == "" else f"`{show(value)}`"
+
+
+def _launcher_and_storage(migration: Migration) -> list[str]:
+    storage = storage_of(migration.migrated.datasets)
+    lines = [
+        "## Launcher",
+        "",
+        "No launcher was read. By hand: it passes no `seed` and no `shard_seed`, or in every chunk the same; it starts every",
+        "chunk with the same nodes, ranks and workers; its walltime is at least 10 minutes above `max_time_per_run`; it starts",
+        "the patched config; `LHOTSE_USE_WORKER_PARTITION` is not exported (the loader sets it itself).",
+        "",
+        "## Storage",
+        "",
+        f"Workflow: {storage.workflow}. ",
+    ]
+    if storage.remote:
+        lines += [
+            "",
+            f"{storage.remote} path pattern(s) are remote ({storage.named}), {storage.local} local. Every rank needs the `aistore` "
+            "SDK, `AIS_ENDPOINT` and `USE_AIS_GET_BATCH=true`; without the last, a tar reader is opened for every shard. "
+            "Sidecars belong on a file system: `indexes_root` has to be set.",
+        ]
+    elif storage.local:
+        lines += ["", "All stated paths are local: no AIStore variable is needed, and `USE_AIS_GET_BATCH` should stay unset."]
+    return [*lines, ""]
+
+
+def _audit(migration: Migration) -> list[str]:
+    rows = []
+    excluded = {
+        (f.location.file, f.subject.rsplit(".", 1)[0]) for f in migration.fixes.applied if f.code.startswith("NR3")
+    }
+    for dataset in migration.config.datasets:
+        for source in dataset.sources:
+            found = obstacle(source) if dataset.is_training or source["indexed"].is_(True) else None
+            if found is None:
+                continue
+            reasons = [f for f in migration.before.findings if f.code == found.code and f.subject.startswith(source.subject)]
+            todo = next((f.rationale for f in reasons if f.rationale), "")
+            gone = (source.document.source.path, source.subject) in excluded
+            place = source.location.source.lines.position(source.location.span.start)
+            rows.append(
+                f"| `{source.subject}` | {migration.shown(source.location.file)}:{place.line} | {found.code} "
+                f"{reasons[0].name if reasons else ''} | {todo} | {'commented out' if gone else 'kept'} |"
+            )
+    lines = ["## Blend audit", ""]
+    total = sum(len(dataset.sources) for dataset in migration.config.datasets)
+    if not total:
+        return [*lines, "No source could be read, so none was audited.", ""]
+    if not rows:
+        return [*lines, f"{total} source{'s' if total != 1 else ''} read; none is blocked.", ""]
+    lines += [
+        f"{total} sources read, {len(rows)} blocked. No data is dropped unless you ask for it with `--exclude-blocked`.",
+        "",
+        "| entry | place | reason | what to do upstream | in the patched copy |",
+        "|---|---|---|---|---|",
+        *rows,
+        "",
+    ]
+    return lines
+
+
+def _changes(migration: Migration, root: Path) -> list[str]:
+    lines = ["## Changes", ""]
+    names = {migration.config.document.source.path: migration.patched_config, **migration.patched_blends}
+    written = False
+    for path, name in names.items():
+        document = migration.project.store.load(path)
+        if name is None or not isinstance(document, Document):
+            continue
+        written = True
+        before = document.source.text.splitlines()
+        after = migration.files[name].decode("utf-8-sig").splitlines()
+        diff = difflib.unified_diff(before, after, migration.shown(path), name, lineterm="", n=2)
+        lines += [f"`{name}`, from `{migration.shown(path)}`:", "", "```diff", *diff, "```", ""]
+    if not written:
+        lines += ["Nothing was changed, so there is no patched copy.", ""]
+    if migration.after.configs[0].readiness == NOT_READY and written:
+        lines += ["The patched copy is not launch-ready: see *Findings* for what is open.", ""]
+    for finding, reason in migration.fixes.dropped:
+        lines.append(f"- The fix of {finding.code} at `{finding.subject}` was not taken: {reason}.")
+    return lines

@@ -1,0 +1,135 @@
+"""The walkthrough of the report: training data, evaluation data, trainer, and the verification recipe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..model.config import TrainingConfig
+from ..model.dataset import Dataset, TrainingDataset
+from .facts import style, trainer_rows, value, world_phrase, world_size
+
+if TYPE_CHECKING:
+    from .index_script import Inputs
+    from .migrate import Migration
+
+_TRAINING_KEYS = (
+    "indexed",
+    "use_stateful_dataloader",
+    "force_map_dataset",
+    "force_iterable_dataset",
+    "indexes_root",
+    "seed",
+    "shard_seed",
+    "num_workers",
+    "shuffle",
+    "use_bucketing",
+    "concurrent_bucketing",
+)
+_EVALUATION_KEYS = ("indexed", "force_finite", "force_map_dataset", "force_iterable_dataset", "indexes_root", "seed", "shard_seed")
+
+
+def datasets_section(migration: Migration) -> list[str]:
+    """Training and evaluation datasets, before and after."""
+    before, after = migration.config, migration.migrated
+    lines = ["## Training data", ""]
+    for old, new in zip(before.training, after.training):
+        lines += [f"### `{new.subject}`", "", *_table(old, new, _TRAINING_KEYS), "", *_statement(after, new), ""]
+    if after.evaluation:
+        lines += ["## Validation and test data", ""]
+        if after.is_speechlm2:
+            lines += [
+                "speechlm2's DataModule sets `force_finite` and `force_map_dataset` for these itself; the table shows the file.",
+                "",
+            ]
+    for old, new in zip(before.evaluation, after.evaluation):
+        lines += [f"### `{new.subject}`", "", *_table(old, new, _EVALUATION_KEYS), ""]
+    return lines
+
+
+def _table(old: Dataset, new: Dataset, keys: tuple[str, ...]) -> list[str]:
+    rows = ["| option | was | is |", "|---|---|---|"]
+    for key in keys:
+        was, now = value(old[key]), value(new[key])
+        rows.append(f"| `{key}` | {was} | {'unchanged' if was == now else now} |")
+    return rows
+
+
+def _statement(config: TrainingConfig, dataset: TrainingDataset) -> list[str]:
+    """The dataset-mode statement that has to hold before launch."""
+    sources = dataset.sources
+    indexed = [source for source in sources if source.indexable and source["indexed"].is_(True)]
+    number = f"{len(indexed)} of {len(sources)} known sources are indexed" if sources else "no source is known yet"
+    return [
+        f"Dataset mode: training runs in {style(dataset)}; {number}; `seed` {value(dataset['seed'])}, `shard_seed` "
+        f"{value(dataset['shard_seed'])}; {world_phrase(config, dataset)}.",
+    ]
+
+
+def trainer_section(migration: Migration) -> list[str]:
+    """Trainer and experiment manager."""
+    lines = [
+        "## Trainer and experiment manager",
+        "",
+        "Read, not patched: what a chain of chunks depends on.",
+        "",
+        "| setting | value | needed | verdict |",
+        "|---|---|---|---|",
+    ]
+    for row in trainer_rows(migration.migrated):
+        lines.append(f"| `{row.key}` | {row.value} | {row.wanted} | {row.state} |")
+    return [*lines, ""]
+
+
+def verification_section(migration: Migration, inputs: Inputs) -> list[str]:
+    """How to prove that a resume is exact, with NeMo's own tool, and then on the cluster."""
+    config = migration.migrated
+    name = migration.patched_config or migration.config.document.source.path.name
+    ranks = world_size(config)
+    dataset = config.training[0]
+    section = dataset.path[-1] if dataset.shared is None else dataset.shared.path[-1]
+    lines = [
+        "## Verification",
+        "",
+        "1. Build the index files: `NEMO=<checkout> ./build-indexes-cmd.sh` in this folder"
+        + (" (left out: " + "; ".join(inputs.left_out) + ")." if inputs.left_out else "."),
+        "2. Tick off `pre-flight-checklist.md`.",
+        "3. Prove the resume bit for bit with NeMo's own validator, run where training is started:",
+        "",
+    ]
+    target = name
+    if config.place != ("data",):
+        target = "wrapped.yaml"
+        path = ".".join(config.place) + "." if config.place else ""
+        lines += [
+            f"   The validator reads `data.{section}` only, so wrap the section first:",
+            "",
+            "   ```bash",
+            "   python - <<'EOF'",
+            "   from omegaconf import OmegaConf",
+            f'   config = OmegaConf.load("{name}")',
+            f'   section = OmegaConf.to_container(config.{path}{section}, resolve=True)',
+            f'   OmegaConf.save(OmegaConf.create({{"data": {{"{section}": section}}}}), "wrapped.yaml")',
+            "   EOF",
+            "   ```",
+            "",
+        ]
+    number = str(ranks) if ranks is not None else "<ranks>"
+    run = f"torchrun --nproc-per-node={number}"
+    validator = '"$NEMO/scripts/dataloading/validate_dataloader.py"'
+    common = f"--config {target} --section {section} --output-dir validate --steps 200 --checkpoint-at 100"
+    nodes = config.setting(("trainer", "num_nodes"), 1)
+    if ranks is not None and nodes.lacks(1):
+        lines += [f"   {ranks} ranks on one machine stand for the whole job's partition; fewer GPUs are enough, the check needs none.", ""]
+    lines += [
+        "   ```bash",
+        f"   {run} {validator} --phase baseline {common}",
+        f"   {run} {validator} --phase resumed {common} --state-dir validate",
+        f"   python {validator} --phase groundtruth {common}",
+        '   python "$NEMO/scripts/dataloading/_validate_dataloader/consolidate.py" --output-dir validate --checkpoint-at 100',
+        "   ```",
+        "",
+        "   The last command answers five questions: no duplicates, nothing skipped, a true partition, an exact resume,",
+        "   the same order twice.",
+        "4. Smoke ladder: one node and one chunk; one node and a resume; then the full topology.",
+    ]
+    return lines
