@@ -101,11 +101,15 @@ def _load(project: Project, file: Path) -> Document | Unreadable | None:
 def _in_scope(config: TrainingConfig, project: Project) -> bool:
     if project.settings.scope != "opted-in":
         return True
-    return any(d[key].stated and d[key].value for d in config.training for key in ("indexed", "use_stateful_dataloader"))
+    return any(
+        d[key].stated and d[key].value for d in config.training for key in ("indexed", "use_stateful_dataloader")
+    )
 
 
 _SECTION = re.compile(r"^\s*train_ds\s*:", re.M)
-_LHOTSE = re.compile(r"^\s*(?:-\s+)?(?:use_lhotse\s*:\s*(?:true|yes|on)|input_cfg\s*:|shar_path\s*:|cuts_path\s*:)", re.M | re.I)
+_LHOTSE = re.compile(
+    r"^\s*(?:-\s+)?(?:use_lhotse\s*:\s*(?:true|yes|on)|input_cfg\s*:|shar_path\s*:|cuts_path\s*:)", re.M | re.I
+)
 
 
 def _is_named_config(document: Document) -> bool:

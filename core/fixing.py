@@ -45,7 +45,12 @@ class _Unit:
 
 
 def fix(
-    project: Project, files: Sequence[Path], *, for_artifact: bool = False, exclude_blocked: bool = False, limit: str = ""
+    project: Project,
+    files: Sequence[Path],
+    *,
+    for_artifact: bool = False,
+    exclude_blocked: bool = False,
+    limit: str = "",
 ) -> FixResult:
     """Fix what is safe in the files and what they read.
 
@@ -60,9 +65,7 @@ def fix(
     commented: dict[Path, Source] = {}
     for _ in range(MAX_ROUNDS):
         units = [
-            unit
-            for unit in _units(analysis.findings, for_artifact, exclude_blocked, limit)
-            if unit.key not in rejected
+            unit for unit in _units(analysis.findings, for_artifact, exclude_blocked, limit) if unit.key not in rejected
         ]
         units = _without_overlaps(units)
         if not units:
@@ -93,7 +96,9 @@ def _units(findings: Iterable[Finding], for_artifact: bool, exclude_blocked: boo
         held = bool(fix.withheld) and not (for_artifact and fix.artifact)
         if not wanted or held:
             continue
-        key: object = (finding.config, fix.group) if fix.group else (finding.code, finding.location.span, finding.location.file)
+        key: object = (
+            (finding.config, fix.group) if fix.group else (finding.code, finding.location.span, finding.location.file)
+        )
         groups.setdefault(key, []).append(finding)
     units = [_Unit(tuple(group)) for group in groups.values()]
     return [unit for unit in units if not limit or any(finding.code == limit for finding in unit.findings)]
@@ -103,9 +108,9 @@ def _without_overlaps(units: list[_Unit]) -> list[_Unit]:
     """The units that can be applied together; those that touch the same characters wait for the next round."""
     chosen: list[_Unit] = []
     for unit in units:
-        if not any(overlap(ordered(edits)) for edits in _by_file([*chosen, unit]).values()):
-            chosen.append(unit)
-        elif not chosen and not any(overlap(ordered(edits)) for edits in _by_file([unit]).values()):
+        if not any(overlap(ordered(edits)) for edits in _by_file([*chosen, unit]).values()) or (
+            not chosen and not any(overlap(ordered(edits)) for edits in _by_file([unit]).values())
+        ):
             chosen.append(unit)
     return chosen
 
@@ -167,7 +172,9 @@ def _try(project: Project, files: Sequence[Path], analysis: Analysis, units: lis
         touched = {key for finding in _all(units) for key in _keys(finding)}
         if _whole(units, path):
             continue
-        stray = _stray_change(to_plain(before.root) if before.root else {}, to_plain(after.root) if after.root else {}, touched)
+        stray = _stray_change(
+            to_plain(before.root) if before.root else {}, to_plain(after.root) if after.root else {}, touched
+        )
         if stray is not None:
             return f"`{stray}` would change too"
     again = analyze(changed, files)
@@ -201,7 +208,9 @@ def _blocking(analysis: Analysis) -> Counter[tuple[str, Path, str]]:
 def _whole(units: list[_Unit], path: Path) -> bool:
     """Whether a fix gives the file another shape (a source left out, a blend unwrapped), so that paths move."""
     moving = ("NR009", "NR3", "NR014")
-    return any(f.code.startswith(moving) and any(e.file == path for e in (f.fix.edits if f.fix else ())) for f in _all(units))
+    return any(
+        f.code.startswith(moving) and any(e.file == path for e in (f.fix.edits if f.fix else ())) for f in _all(units)
+    )
 
 
 def _keys(finding: Finding) -> set[str]:

@@ -15,7 +15,19 @@ from .syntax.store import DocumentStore
 YAML_SUFFIXES = (".yaml", ".yml")
 OUTPUT_FOLDER = "migrate-resumable"
 _PASSED_OVER = frozenset(
-    {".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox", ".mypy_cache", OUTPUT_FOLDER}
+    {
+        ".git",
+        ".hg",
+        ".svn",
+        ".venv",
+        "venv",
+        "node_modules",
+        "__pycache__",
+        ".tox",
+        ".nox",
+        ".mypy_cache",
+        OUTPUT_FOLDER,
+    }
 )
 
 

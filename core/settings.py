@@ -77,7 +77,8 @@ def _load(file: Path) -> dict[str, Any]:
     else:
         import tomli as tomllib
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        table: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+        return table
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{file}: the settings cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:

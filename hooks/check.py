@@ -91,7 +91,9 @@ def _fix(project: Project, files: Sequence[Path], arguments: argparse.Namespace)
             lines = difflib.unified_diff(
                 old.text.splitlines(keepends=True), source.text.splitlines(keepends=True), name, name
             )
-            sys.stdout.writelines(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+            sys.stdout.writelines(
+                line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+            )
             continue
         try:
             write_atomically(path, source.to_bytes(), root=repository_root(project.cwd))

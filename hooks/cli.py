@@ -17,6 +17,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.run is None:
         parser.print_help()
         return OK
+    import gc
+
+    gc.disable()  # a run is short and makes little garbage; the collector would take a third of it
     from nemo_resumable.core.settings import SettingsError
 
     from .options import UsageError
@@ -90,10 +93,14 @@ def _lazy(module: str, function: str) -> object:
 def _check(parser: argparse.ArgumentParser) -> None:
     from .options import add_inputs
 
-    parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="files and folders; `-` with --stdin-filename")
+    parser.add_argument(
+        "paths", nargs="*", default=["."], metavar="PATH", help="files and folders; `-` with --stdin-filename"
+    )
     parser.add_argument("--fix", action="store_true", help="apply the safe fixes")
     parser.add_argument("--diff", action="store_true", help="print what --fix would change, and change nothing")
-    parser.add_argument("--exclude-blocked", action="store_true", help="with --fix: comment out sources that cannot be indexed")
+    parser.add_argument(
+        "--exclude-blocked", action="store_true", help="with --fix: comment out sources that cannot be indexed"
+    )
     parser.add_argument("--format", choices=("full", "concise", "json", "jsonl"), default="full")
     parser.add_argument("--output", metavar="FILE", help="write the findings to a file")
     parser.add_argument("--select", action="append", metavar="RULES", help="only these codes, prefixes or names")

@@ -45,7 +45,9 @@ def explain(arguments: argparse.Namespace) -> int:
     found = find_rule(arguments.rule)
     if found is None:
         known = [word for rule in all_rules() for word in (rule.code, rule.name)]
-        near = difflib.get_close_matches(arguments.rule, known, 1) or difflib.get_close_matches(arguments.rule.upper(), known, 1)
+        near = difflib.get_close_matches(arguments.rule, known, 1) or difflib.get_close_matches(
+            arguments.rule.upper(), known, 1
+        )
         raise UsageError(f"`{arguments.rule}` is no rule" + (f"; did you mean `{near[0]}`?" if near else ""))
     sys.stdout.write(page_text(found.code))
     return OK

@@ -18,7 +18,9 @@ class UsageError(Exception):
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """Arguments that tell the analyzer what it cannot find by itself."""
-    parser.add_argument("--blend", action="append", default=[], metavar="FILE", help="a blend the config reads (repeatable)")
+    parser.add_argument(
+        "--blend", action="append", default=[], metavar="FILE", help="a blend the config reads (repeatable)"
+    )
     parser.add_argument("--indexes-root", metavar="DIR", help="the mirror in which `.idx` sidecars are built")
     parser.add_argument("--launch-dir", metavar="DIR", help="where training is started (default: the current folder)")
     parser.add_argument("-v", "--verbose", action="store_true", help="say more, also about internal errors")
@@ -49,7 +51,11 @@ def project_from(arguments: argparse.Namespace, start: Path | None = None) -> Pr
 
 
 def _check_settings(settings: Settings) -> None:
-    for name, words in (("select", settings.select), ("ignore", settings.ignore), ("severity", tuple(settings.severity))):
+    for name, words in (
+        ("select", settings.select),
+        ("ignore", settings.ignore),
+        ("severity", tuple(settings.severity)),
+    ):
         _rule_words(list(words), f"{settings.file}: `{name}`")
 
 

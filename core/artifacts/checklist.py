@@ -33,10 +33,14 @@ def checklist(migration: Migration, inputs: Inputs) -> str:
     else:
         lines.append("- [x] No fatal and no error finding is left in the patched config.")
     if migration.patched_config is not None:
-        lines.append(f"- [ ] The patched config `{migration.patched_config}` has been read and is the one the launcher starts.")
+        lines.append(
+            f"- [ ] The patched config `{migration.patched_config}` has been read and is the one the launcher starts."
+        )
         if config.composition.bases:
             names = ", ".join(f"`{base.source.path.name}`" for base in config.composition.bases)
-            lines.append(f"- [ ] It lies beside its base configs ({names}): Hydra looks for `defaults` in the config's own folder.")
+            lines.append(
+                f"- [ ] It lies beside its base configs ({names}): Hydra looks for `defaults` in the config's own folder."
+            )
     lines += ["", "## 2. Index files", ""]
     _indexes(migration, inputs, lines, skipped)
     lines += ["", "## 3. Storage", ""]
@@ -62,7 +66,9 @@ def checklist(migration: Migration, inputs: Inputs) -> str:
         ]
     if config.training:
         lines.append(f"- [ ] Topology: {world_phrase(config, config.training[0])}.")
-    lines.append("- [ ] Tensor, context and pipeline parallel sizes stay as they are: they change the data-parallel size.")
+    lines.append(
+        "- [ ] Tensor, context and pipeline parallel sizes stay as they are: they change the data-parallel size."
+    )
     wrong = [row for row in trainer_rows(config) if row.state == "change"]
     for row in wrong:
         lines.append(f"- [ ] `{row.key}` is {row.value}; it has to be {row.wanted}.")
@@ -87,9 +93,13 @@ def _indexes(migration: Migration, inputs: Inputs, lines: list[str], skipped: li
             + ", ".join(f"`{name}`" for name in names)
             + ")."
         )
-        lines.append("- [ ] It is run again whenever a manifest, a tar or a path string changes: an index of an older file cuts it silently.")
+        lines.append(
+            "- [ ] It is run again whenever a manifest, a tar or a path string changes: an index of an older file cuts it silently."
+        )
     else:
-        lines.append("- [ ] `build-indexes-cmd.sh` has nothing to build yet: set the data paths and run `nemo-resumable migrate` again.")
+        lines.append(
+            "- [ ] `build-indexes-cmd.sh` has nothing to build yet: set the data paths and run `nemo-resumable migrate` again."
+        )
     for sentence in inputs.left_out:
         lines.append(f"- [ ] Left out of the index build, {sentence}.")
     roots = {
@@ -106,6 +116,8 @@ def _indexes(migration: Migration, inputs: Inputs, lines: list[str], skipped: li
         skipped.append("The mirror of `indexes_root`: none is set, sidecars lie beside the data.")
     packs = [entry for dataset in config.datasets for entry in dataset.all_entries if entry.own("index_pack")]
     if packs:
-        lines.append(f"- [ ] The {len(packs)} declared `.idxpack` file(s) have been rebuilt and validated after the sidecars.")
+        lines.append(
+            f"- [ ] The {len(packs)} declared `.idxpack` file(s) have been rebuilt and validated after the sidecars."
+        )
     else:
         skipped.append("Index packs: none is declared.")

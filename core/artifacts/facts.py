@@ -58,7 +58,9 @@ def world_phrase(config: TrainingConfig, dataset: TrainingDataset) -> str:
         )
     if type(workers.value) is int:
         shards = size * max(workers.value, 1)
-        return f"{size} ranks × {max(workers.value, 1)} worker process(es) = {shards} partitions, the same in every chunk"
+        return (
+            f"{size} ranks × {max(workers.value, 1)} worker process(es) = {shards} partitions, the same in every chunk"
+        )
     return f"{size} ranks; `num_workers` is {value(workers)}"
 
 
@@ -96,7 +98,13 @@ def trainer_rows(config: TrainingConfig) -> list[TrainerRow]:
         otherwise="check",
     )
     row("trainer.use_distributed_sampler", True, "`false`: Lightning would replace Lhotse's sampler", False)
-    row("trainer.max_steps", -1, "a number of steps: the data has no end", lambda v: type(v) is int and v > 0, otherwise="check")
+    row(
+        "trainer.max_steps",
+        -1,
+        "a number of steps: the data has no end",
+        lambda v: type(v) is int and v > 0,
+        otherwise="check",
+    )
     row(
         "trainer.limit_train_batches",
         None,
@@ -104,8 +112,20 @@ def trainer_rows(config: TrainingConfig) -> list[TrainerRow]:
         lambda v: type(v) is int and v > 0,
         otherwise="check",
     )
-    row("trainer.devices", "auto", "a number: the topology is part of the saved state", lambda v: type(v) is int and v > 0, otherwise="check")
-    row("trainer.num_nodes", 1, "a number: the topology is part of the saved state", lambda v: type(v) is int and v > 0, otherwise="check")
+    row(
+        "trainer.devices",
+        "auto",
+        "a number: the topology is part of the saved state",
+        lambda v: type(v) is int and v > 0,
+        otherwise="check",
+    )
+    row(
+        "trainer.num_nodes",
+        1,
+        "a number: the topology is part of the saved state",
+        lambda v: type(v) is int and v > 0,
+        otherwise="check",
+    )
     return rows
 
 
@@ -115,9 +135,7 @@ def _triggers(config: TrainingConfig) -> TrainerRow:
     epochs = config.setting((*callback, "every_n_epochs"), 1)
     interval = config.setting((*callback, "train_time_interval"))
     on = [
-        setting.key
-        for setting in (steps, epochs, interval)
-        if setting.known and setting.value not in (None, 0, False)
+        setting.key for setting in (steps, epochs, interval) if setting.known and setting.value not in (None, 0, False)
     ]
     limit = config.setting(("trainer", "limit_train_batches"))
     shown = ", ".join(f"`{setting.key}` {value(setting)}" for setting in (steps, epochs, interval) if setting.key in on)
@@ -125,4 +143,6 @@ def _triggers(config: TrainingConfig) -> TrainerRow:
     if len(on) > 1:
         return TrainerRow("checkpoint trigger", shown, wanted, "change")
     short = on == ["every_n_epochs"] and type(limit.value) is int
-    return TrainerRow("checkpoint trigger", shown or "none", wanted, "ok" if on and (short or on != ["every_n_epochs"]) else "check")
+    return TrainerRow(
+        "checkpoint trigger", shown or "none", wanted, "ok" if on and (short or on != ["every_n_epochs"]) else "check"
+    )

@@ -79,6 +79,8 @@ def _dataset(migration: Migration, dataset: Dataset, inputs: Inputs) -> None:
     if not usable:
         return
     root = dataset["indexes_root"].value
+    if root is None and migration.migrated.training:  # evaluation without a root of its own uses training's mirror
+        root = migration.migrated.training[0]["indexes_root"].value
     bucket = inputs.documents.setdefault(root if isinstance(root, str) else "", [])
     for word in _named_blends(migration, dataset, usable, blocked) or [_extract(migration, dataset, usable, inputs)]:
         if word not in bucket:
@@ -122,7 +124,10 @@ def _entry(source: Entry) -> dict[str, Any]:
         elif isinstance(value, Unknown) and value.kind == "environment":
             entry[key] = value.text
     if source.reader in ("cuts", "shar"):
-        entry = {"type": "lhotse", **{k: v for k, v in entry.items() if k == ("cuts_path" if source.reader == "cuts" else "shar_path")}}
+        entry = {
+            "type": "lhotse",
+            **{k: v for k, v in entry.items() if k == ("cuts_path" if source.reader == "cuts" else "shar_path")},
+        }
     elif source.reader in ("nemo", "nemo_tarred"):
         entry["type"] = source.reader
     elif entry["type"] == "nemo_sft_jsonl":

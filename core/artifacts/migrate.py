@@ -16,6 +16,7 @@ from ..project import OUTPUT_FOLDER, Project
 from ..settings import repository_root
 from ..syntax.applying import annotated, apply_edits
 from ..syntax.editing import serialize
+from ..syntax.nodes import Document
 from ..text import Source
 from ..writing import write_atomically
 
@@ -45,8 +46,8 @@ class Migration:
 
 
 def shown(path: Path, root: Path) -> str:
-    """A path relative to a folder where it lies in it."""
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+    """A path relative to a folder, so that the artifacts carry no path of one machine."""
+    return os.path.relpath(path, root).replace(os.sep, "/")
 
 
 def prepare(
@@ -71,7 +72,7 @@ def prepare(
     changed = file in texts
     if names and not changed:
         document = project.store.load(file)
-        assert not isinstance(document, Source) and hasattr(document, "source")
+        assert isinstance(document, Document)
         texts[file] = document.source
     texts = _repointed(project, file, texts, names, folder, annotate=annotate)
     patched = f"{file.stem}-resumable.yaml" if file in texts else None

@@ -58,7 +58,9 @@ def _summary(migration: Migration) -> list[str]:
     ]
     conditions = sorted({f.fix.withheld for f in migration.fixes.applied if f.fix is not None and f.fix.withheld})
     for condition in conditions:
-        lines.append(f"- The patches are right under one condition, which is why they are not made in place: {condition}.")
+        lines.append(
+            f"- The patches are right under one condition, which is why they are not made in place: {condition}."
+        )
     return [*lines, ""]
 
 
@@ -104,7 +106,7 @@ def _findings(migration: Migration) -> list[str]:
     ]
     for finding in _gathered(found):
         place = finding.location.source.lines.position(finding.location.span.start)
-        file = migration.shown(finding.location.file)
+        file = finding.location.file.name
         identity = (finding.code, finding.location.file, finding.subject)
         state = "patched" if identity in fixed else "suppressed" if finding.suppressed is not None else "open"
         if state == "open" and finding.severity in (Severity.WARNING, Severity.NOTE):
@@ -114,7 +116,7 @@ def _findings(migration: Migration) -> list[str]:
             f"{finding.code} {finding.name}",
             f"`{finding.subject}`",
             f"{file}:{place.line}",
-            _cell(finding.current),
+            _cell(finding.current, null=finding.code < "NR3"),
             _cell(finding.recommended),
             finding.message + (f". {finding.rationale}" if finding.rationale else ""),
             state,
@@ -136,7 +138,10 @@ def _gathered(found: list[Finding]) -> list[Finding]:
     return shown
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, *, null: bool = False) -> str:
+    """A value in a table; `null` says so only where an option is null rather than beside the point."""
+    if null and value is None:
+        return "`null`"
     return "" if value is None or value == "" else f"`{show(value)}`"
 
 
@@ -151,7 +156,7 @@ def _launcher_and_storage(migration: Migration) -> list[str]:
         "",
         "## Storage",
         "",
-        f"Workflow: {storage.workflow}. ",
+        f"Workflow: {storage.workflow}.",
     ]
     if storage.remote:
         lines += [
@@ -161,7 +166,10 @@ def _launcher_and_storage(migration: Migration) -> list[str]:
             "Sidecars belong on a file system: `indexes_root` has to be set.",
         ]
     elif storage.local:
-        lines += ["", "All stated paths are local: no AIStore variable is needed, and `USE_AIS_GET_BATCH` should stay unset."]
+        lines += [
+            "",
+            "All stated paths are local: no AIStore variable is needed, and `USE_AIS_GET_BATCH` should stay unset.",
+        ]
     return [*lines, ""]
 
 
@@ -175,12 +183,14 @@ def _audit(migration: Migration) -> list[str]:
             found = obstacle(source) if dataset.is_training or source["indexed"].is_(True) else None
             if found is None:
                 continue
-            reasons = [f for f in migration.before.findings if f.code == found.code and f.subject.startswith(source.subject)]
+            reasons = [
+                f for f in migration.before.findings if f.code == found.code and f.subject.startswith(source.subject)
+            ]
             todo = next((f.rationale for f in reasons if f.rationale), "")
             gone = (source.document.source.path, source.subject) in excluded
             place = source.location.source.lines.position(source.location.span.start)
             rows.append(
-                f"| `{source.subject}` | {migration.shown(source.location.file)}:{place.line} | {found.code} "
+                f"| `{source.subject}` | {source.location.file.name}:{place.line} | {found.code} "
                 f"{reasons[0].name if reasons else ''} | {todo} | {'commented out' if gone else 'kept'} |"
             )
     lines = ["## Blend audit", ""]

@@ -25,7 +25,15 @@ _TRAINING_KEYS = (
     "use_bucketing",
     "concurrent_bucketing",
 )
-_EVALUATION_KEYS = ("indexed", "force_finite", "force_map_dataset", "force_iterable_dataset", "indexes_root", "seed", "shard_seed")
+_EVALUATION_KEYS = (
+    "indexed",
+    "force_finite",
+    "force_map_dataset",
+    "force_iterable_dataset",
+    "indexes_root",
+    "seed",
+    "shard_seed",
+)
 
 
 def datasets_section(migration: Migration) -> list[str]:
@@ -41,8 +49,8 @@ def datasets_section(migration: Migration) -> list[str]:
                 "speechlm2's DataModule sets `force_finite` and `force_map_dataset` for these itself; the table shows the file.",
                 "",
             ]
-    for old, new in zip(before.evaluation, after.evaluation):
-        lines += [f"### `{new.subject}`", "", *_table(old, new, _EVALUATION_KEYS), ""]
+    for was, now in zip(before.evaluation, after.evaluation):
+        lines += [f"### `{now.subject}`", "", *_table(was, now, _EVALUATION_KEYS), ""]
     return lines
 
 
@@ -107,7 +115,7 @@ def verification_section(migration: Migration, inputs: Inputs) -> list[str]:
             "   python - <<'EOF'",
             "   from omegaconf import OmegaConf",
             f'   config = OmegaConf.load("{name}")',
-            f'   section = OmegaConf.to_container(config.{path}{section}, resolve=True)',
+            f"   section = OmegaConf.to_container(config.{path}{section}, resolve=True)",
             f'   OmegaConf.save(OmegaConf.create({{"data": {{"{section}": section}}}}), "wrapped.yaml")',
             "   EOF",
             "   ```",
@@ -119,7 +127,10 @@ def verification_section(migration: Migration, inputs: Inputs) -> list[str]:
     common = f"--config {target} --section {section} --output-dir validate --steps 200 --checkpoint-at 100"
     nodes = config.setting(("trainer", "num_nodes"), 1)
     if ranks is not None and nodes.lacks(1):
-        lines += [f"   {ranks} ranks on one machine stand for the whole job's partition; fewer GPUs are enough, the check needs none.", ""]
+        lines += [
+            f"   {ranks} ranks on one machine stand for the whole job's partition; fewer GPUs are enough, the check needs none.",
+            "",
+        ]
     lines += [
         "   ```bash",
         f"   {run} {validator} --phase baseline {common}",

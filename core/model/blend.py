@@ -18,6 +18,7 @@ from .schema import LOADER_WIDE_WINS, OPTIONS
 from .sources import MAP, SOURCE_TYPES, SourceType
 from .values import Origin, Setting
 
+
 @dataclass(frozen=True, slots=True)
 class PathText:
     """One path string of an entry. `text` is as written where an interpolation in it cannot be resolved."""

@@ -106,7 +106,7 @@ class Section:
             section = section.section(key) if section else None
         return section
 
-    def keys(self) -> Iterator[str]:
+    def names(self) -> Iterator[str]:
         """The string keys of all layers, strongest layer's order first, each once."""
         seen: set[str] = set()
         for layer in self.layers:

@@ -125,7 +125,7 @@ class TrainingConfig:
         if not dataset["multi_config"].is_(True):
             yield dataset
             return
-        for key in section.keys():
+        for key in section.names():
             child = section.section(key)
             if child is not None and key not in _NO_SUB_CONFIG:
                 yield TrainingDataset(self, TRAINING, (child,), shared=section)
@@ -134,7 +134,7 @@ class TrainingConfig:
         found = section.get("datasets")
         named = section.section("datasets")
         if named is not None:
-            for key in named.keys():
+            for key in named.names():
                 child = named.section(key)
                 if child is not None:
                     yield EvaluationDataset(self, kind, (child, section))

@@ -30,7 +30,6 @@ class Dataset:
     kind: str
     sections: tuple[Section, ...]
     shared: Section | None = None  #: the top level of a `multi_config` dataset, which overwrites the shared options
-    document: Document | None = None  #: the file at hand, in which edits are made
     listed: bool = False  #: a child of a list of datasets, which cannot be created from a base config
     entries: tuple[Entry, ...] = field(default=(), init=False)
 
@@ -96,7 +95,7 @@ class Dataset:
 
     def keys(self) -> list[str]:
         """The keys of the dataset's own section, as written and inherited."""
-        return list(dict.fromkeys(key for section in self.sections for key in section.keys()))
+        return list(dict.fromkeys(key for section in self.sections for key in section.names()))
 
     # -- what the dataset is
 
@@ -200,4 +199,3 @@ def written(setting: Setting) -> str:
     if isinstance(setting.value, str):
         return f'"{setting.value}"'
     return show(setting.value)
-

@@ -53,9 +53,9 @@ def compressed_manifests(source: Entry) -> Iterator[PathText]:
     for path in source.paths:
         if paths.is_pipe(path.text) or _is_tar(path):
             continue
-        if paths.compression(path.name) is not None:
-            yield path
-        elif source.reader == "shar" and not path.field and path.known and compressed_cuts_inside(source, path.text):
+        if paths.compression(path.name) is not None or (
+            source.reader == "shar" and not path.field and path.known and compressed_cuts_inside(source, path.text)
+        ):
             yield path
 
 
@@ -88,9 +88,10 @@ def cuts_without_jsonl(source: Entry) -> Iterator[PathText]:
     """Indexed `cuts_path` files whose name has no `.jsonl`."""
     if source.reader == "cuts":
         for path in source.paths:
-            if path.name and ".jsonl" not in path.name and paths.compression(path.name) is None:
-                if not paths.is_pipe(path.text) and not paths.is_stdin(path.text):
-                    yield path
+            if not path.name or paths.is_pipe(path.text) or paths.is_stdin(path.text):
+                continue
+            if ".jsonl" not in path.name and paths.compression(path.name) is None:
+                yield path
 
 
 def _is_tar(path: PathText) -> bool:

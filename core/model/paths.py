@@ -9,13 +9,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 _OPEN = re.compile(r"_OP_|[(\[<]")
 _CLOSE = re.compile(r"_CL_|[)\]>]")
 _NUMBERS = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?")
 _LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d+))?")
-_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://")
+_URL = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://[^/?#]")  # a scheme and the beginning of a host
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".lz4", ".zst", ".tgz", ".tbz2", ".txz", ".zip")
 
 #: Backends that Lhotse's range reader and the AIStore SDK serve; others may lack range reads.
@@ -129,14 +128,8 @@ def scheme(path: str) -> str | None:
     """The scheme of a URL (`s3`), `pipe` for a pipe, None for a local path."""
     if is_pipe(path):
         return "pipe"
-    match = _SCHEME.match(path)
-    if match is None:
-        return None
-    try:
-        host = urlsplit(path.replace("{", "").replace("}", "").replace("[", "").replace("]", "")).netloc
-    except ValueError:
-        host = ""
-    return match[1].lower() if host else None
+    match = _URL.match(path)
+    return match[1].lower() if match else None
 
 
 def is_pipe(path: str) -> bool:

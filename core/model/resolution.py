@@ -56,15 +56,16 @@ class Resolution:
         return "".join(_as_text(value) for value in values)
 
     def _piece(self, piece: Reference | Resolver, text: str, own: tuple[str, ...], depth: int) -> object:
+        written = text[piece.start : piece.end] or text
         if isinstance(piece, Resolver):
-            return self._resolver(piece, text)
+            return self._resolver(piece, written)
         names = [part for part in piece.path if isinstance(part, str)]
         if len(names) != len(piece.path):
-            return Unknown(f"`{text}` builds its key at run time", "interpolation", text)
+            return Unknown(f"`{written}` builds its key at run time", "interpolation", text)
         if piece.level:
             up = len(own) - piece.level
             if up < 0:
-                return Unknown(f"`{text}` leads above the top of the config", "interpolation", text)
+                return Unknown(f"`{written}` leads above the top of the config", "interpolation", text)
             path = (*own[:up], *names)
         else:
             path = tuple(names)
@@ -102,7 +103,7 @@ class Resolution:
             return self.value(found.node, path, depth + 1)
         child = section.section(path[-1])
         if child is not None:
-            return {key: self._lookup((*path, key), depth + 1) for key in child.keys()}
+            return {key: self._lookup((*path, key), depth + 1) for key in child.names()}
         return Unknown("", "missing")
 
     def _through(self, value: object, rest: tuple[str, ...]) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 INFINITY = float("inf")
 
@@ -23,7 +24,7 @@ class Option:
     purpose: str = ""
 
 
-def _options(rows: str, **flags: bool) -> list[Option]:
+def _options(rows: str, **flags: Any) -> list[Option]:
     """Read rows of `name type default` (the default as a Python literal)."""
     options = []
     for row in rows.strip().splitlines():
@@ -198,21 +199,97 @@ AIS_OPTIONS = frozenset({"use_ais_get_batch", "ais_batch_prefetch_buffer_size"})
 #: Keys of a dataset section that other parts of NeMo read before or beside the Lhotse schema, so no typo and not dropped
 #: without effect: the model's or DataModule's own keys, and keys of the classic loader that old configs keep.
 READ_ELSEWHERE = frozenset(
-    """
-    use_lhotse datasets dataset name ds_item validation_ds test_ds is_tarred defer_setup subset dataloader_params lhotse
-    is_concat concat_sampling_technique concat_sampling_probabilities concat_sampling_temperature concat_shuffle
-    concat_sampling_scale concat_sampling_seed concat_weights concat_probs
-    bucketing_strategy bucketing_batch_size bucketing_weights shuffle_n tarred_shard_strategy trim_silence int_values
-    labels parser normalize_transcripts return_sample_id use_start_end_token cache_audio augmentor max_utts
-    index_by_file_id return_language_id lang
-    global_batch_size micro_batch_size max_seq_length min_seq_length end_string context_key answer_key context_file
-    question_file add_eos add_bos add_sep add_prob separate_prompt_and_response_with_newline truncation_field
-    index_mapping_dir prompt_template tokens_to_generate sample_alpha input_text_mask_ratio metric
-    output_file_path_prefix write_predictions_to_file write_embeddings_to_file log_every_n_steps num_cuts_for_bins
-    random_context_prob random_context_num random_context_positive_percent audio_locator to_same_len
-    soft_label_thres session_len_sec num_spks collar ignore_overlap subsegment_check_last_loss ds_kwargs
-    volume_norm codec_model_samples_per_frame context_duration_min context_duration_max
-    ignore_end_text channel_selector_field lhotse_sampler_type buffer_size
-    total_hours total_cuts force_estimate prefetch_factor max_cuts metrics
-    """.split()
+    [
+        "use_lhotse",
+        "datasets",
+        "dataset",
+        "name",
+        "ds_item",
+        "validation_ds",
+        "test_ds",
+        "is_tarred",
+        "defer_setup",
+        "subset",
+        "dataloader_params",
+        "lhotse",
+        "is_concat",
+        "concat_sampling_technique",
+        "concat_sampling_probabilities",
+        "concat_sampling_temperature",
+        "concat_shuffle",
+        "concat_sampling_scale",
+        "concat_sampling_seed",
+        "concat_weights",
+        "concat_probs",
+        "bucketing_strategy",
+        "bucketing_batch_size",
+        "bucketing_weights",
+        "shuffle_n",
+        "tarred_shard_strategy",
+        "trim_silence",
+        "int_values",
+        "labels",
+        "parser",
+        "normalize_transcripts",
+        "return_sample_id",
+        "use_start_end_token",
+        "cache_audio",
+        "augmentor",
+        "max_utts",
+        "index_by_file_id",
+        "return_language_id",
+        "lang",
+        "global_batch_size",
+        "micro_batch_size",
+        "max_seq_length",
+        "min_seq_length",
+        "end_string",
+        "context_key",
+        "answer_key",
+        "context_file",
+        "question_file",
+        "add_eos",
+        "add_bos",
+        "add_sep",
+        "add_prob",
+        "separate_prompt_and_response_with_newline",
+        "truncation_field",
+        "index_mapping_dir",
+        "prompt_template",
+        "tokens_to_generate",
+        "sample_alpha",
+        "input_text_mask_ratio",
+        "metric",
+        "output_file_path_prefix",
+        "write_predictions_to_file",
+        "write_embeddings_to_file",
+        "log_every_n_steps",
+        "num_cuts_for_bins",
+        "random_context_prob",
+        "random_context_num",
+        "random_context_positive_percent",
+        "audio_locator",
+        "to_same_len",
+        "soft_label_thres",
+        "session_len_sec",
+        "num_spks",
+        "collar",
+        "ignore_overlap",
+        "subsegment_check_last_loss",
+        "ds_kwargs",
+        "volume_norm",
+        "codec_model_samples_per_frame",
+        "context_duration_min",
+        "context_duration_max",
+        "ignore_end_text",
+        "channel_selector_field",
+        "lhotse_sampler_type",
+        "buffer_size",
+        "total_hours",
+        "total_cuts",
+        "force_estimate",
+        "prefetch_factor",
+        "max_cuts",
+        "metrics",
+    ]
 )

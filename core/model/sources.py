@@ -27,13 +27,29 @@ class SourceType:
 COMMON_KEYS = frozenset({"type", "weight", "tags", "input_cfg", "corpus", "name"})
 
 _NEMO = frozenset(
-    "manifest_filepath tarred_audio_filepaths extra_fields text_field lang_field skip_missing_manifest_entries "
-    "tarred_random_access fault_tolerant_audio_loading input_sampling_rate sample_rate".split()
+    [
+        "manifest_filepath",
+        "tarred_audio_filepaths",
+        "extra_fields",
+        "text_field",
+        "lang_field",
+        "skip_missing_manifest_entries",
+        "tarred_random_access",
+        "fault_tolerant_audio_loading",
+        "input_sampling_rate",
+        "sample_rate",
+    ]
 )
-_LHOTSE = frozenset("shar_path cuts_path text_field lang_field cut_map_fns".split())
+_LHOTSE = frozenset(["shar_path", "cuts_path", "text_field", "lang_field", "cut_map_fns"])
 _CONVERSATION = frozenset(
-    "manifest_filepath tarred_audio_filepaths audio_locator_tag token_equivalent_duration audio_placeholders "
-    "audio_root".split()
+    [
+        "manifest_filepath",
+        "tarred_audio_filepaths",
+        "audio_locator_tag",
+        "token_equivalent_duration",
+        "audio_placeholders",
+        "audio_root",
+    ]
 )
 _INNER = _NEMO | _LHOTSE | {"audio_locator_tag", "token_equivalent_duration"}
 _INNER_SOURCE = (("input_cfg", "cuts_path", "shar_path", "manifest_filepath"),)
@@ -44,7 +60,14 @@ _TYPES = [
     SourceType(
         "txt_pair",
         frozenset(
-            "source_paths target_paths source_language target_language questions_path questions_language".split()
+            [
+                "source_paths",
+                "target_paths",
+                "source_language",
+                "target_language",
+                "questions_path",
+                "questions_language",
+            ]
         ),
         (("source_paths",), ("target_paths",)),
         indexable=False,
@@ -68,29 +91,44 @@ _TYPES = [
         "share_gpt",
         _CONVERSATION
         | frozenset(
-            "audio_path_prefix_map tar_lookup_mode tar_routing_filepath tar_routing_index excluded_manifest_lines "
-            "excluded_manifest_lines_sha256 approved_exclusion_audit_sha256".split()
+            [
+                "audio_path_prefix_map",
+                "tar_lookup_mode",
+                "tar_routing_filepath",
+                "tar_routing_index",
+                "excluded_manifest_lines",
+                "excluded_manifest_lines_sha256",
+                "approved_exclusion_audit_sha256",
+            ]
         ),
         (("manifest_filepath",), ("audio_placeholders",)),
         slice_raises=True,
     ),
     SourceType(
         "share_gpt_webdataset",
-        frozenset("data_dir audio_placeholders wds_sample_index_version audio_locator_tag token_equivalent_duration".split()),
+        frozenset(
+            [
+                "data_dir",
+                "audio_placeholders",
+                "wds_sample_index_version",
+                "audio_locator_tag",
+                "token_equivalent_duration",
+            ]
+        ),
         (("data_dir",), ("audio_placeholders",)),
     ),
     SourceType("lhotse", _LHOTSE, (("cuts_path", "shar_path"),)),
     SourceType("lhotse_shar", _LHOTSE, (("shar_path", "cuts_path"),)),
     SourceType(
         "parquet",
-        frozenset("manifest_filepath audio_field text_field duration_field lang_field sampling_rate".split()),
+        frozenset(["manifest_filepath", "audio_field", "text_field", "duration_field", "lang_field", "sampling_rate"]),
         (("manifest_filepath",),),
     ),
     SourceType("nemo", _NEMO, (("manifest_filepath",),)),
     SourceType("nemo_tarred", _NEMO, (("manifest_filepath",),)),
     SourceType(
         "multi_speaker_simulator",
-        frozenset("manifest_filepath simulator_type sample_rate is_tarred".split()),
+        frozenset(["manifest_filepath", "simulator_type", "sample_rate", "is_tarred"]),
         (("manifest_filepath",),),
         indexable=False,
         style=MAP,

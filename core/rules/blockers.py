@@ -56,7 +56,9 @@ def sliced_source(source: Source) -> Iterator[Draft]:
             f"`slice_length` is `{show(setting.value)}`, which the indexed `{source.reader}` reader refuses: a ValueError at "
             "start-up",
             rationale="Indexed access needs no slices: leave `slice_length` out where the data is built for it.",
-            fix=exclude(source, "NR302: slice_length cannot be indexed") if not source.flat and source.own("slice_length") else None,
+            fix=exclude(source, "NR302: slice_length cannot be indexed")
+            if not source.flat and source.own("slice_length")
+            else None,
         )
     else:
         yield about(
@@ -105,7 +107,11 @@ def compressed_manifest(source: Source) -> Iterator[Draft]:
                 message = f"the Shar folder `{path.text}` holds compressed cuts, which cannot be indexed: a ValueError at start-up"
             else:
                 message = f"`{path.name}` is compressed (`{suffix}`), which lhotse 2.0.0a7 cannot index: a ValueError at start-up"
-            more = "" if suffix not in (None, ".gz") else " A later Lhotse may index gzip with `indexed_gzip`, an `.idx` and a `.gzidx`."
+            more = (
+                ""
+                if suffix not in (None, ".gz")
+                else " A later Lhotse may index gzip with `indexed_gzip`, an `.idx` and a `.gzidx`."
+            )
             yield at_path(
                 source,
                 path,
@@ -135,7 +141,10 @@ def stdin_source(source: Source) -> Iterator[Draft]:
     if source.judged_indexed:
         for path in obstacles.standard_inputs(source):
             yield at_path(
-                source, path, "`-` is the standard input, which cannot be indexed", "NR307: standard input cannot be indexed"
+                source,
+                path,
+                "`-` is the standard input, which cannot be indexed",
+                "NR307: standard input cannot be indexed",
             )
 
 

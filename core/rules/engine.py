@@ -65,7 +65,9 @@ def finish(
     for each, draft in drafts:
         finding = _stamp(each, draft, config)
         if finding.fix is not None and any(edit.file in broken for edit in finding.fix.edits):
-            finding = replace(finding, fix=Fix(finding.fix.title, (), withheld="the file does not parse", artifact=False))
+            finding = replace(
+                finding, fix=Fix(finding.fix.title, (), withheld="the file does not parse", artifact=False)
+            )
         candidates = written.get(finding.location.file, ())
         if candidates and (by := suppressed_by(finding, candidates)) is not None:
             used.add(by)

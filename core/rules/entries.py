@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from ..findings import FixKind, Related, Severity
 from ..model import paths
@@ -91,13 +92,15 @@ def ignored_source_key(entry: Entry) -> Iterator[Draft]:
         if meant is None and near and key not in OPTIONS:
             meant = near[0]
         if meant is not None and meant in kind.reads and entry.find(meant) is None:
-            effect = "the source is read without its tars" if meant == "tarred_audio_filepaths" else f"`{meant}` stays unset"
+            effect = (
+                "the source is read without its tars" if meant == "tarred_audio_filepaths" else f"`{meant}` stays unset"
+            )
             yield about(
                 setting,
                 f"`{kind.name}` does not read `{key}`: {effect}, without a word",
                 recommended=meant,
                 severity=Severity.ERROR,
-                fix=attempt(f"Rename to `{meant}`", lambda k=key, m=meant: entry.rename(k, m)),
+                fix=attempt(f"Rename to `{meant}`", partial(entry.rename, key, meant)),
                 at_key=True,
             )
         else:
@@ -131,7 +134,7 @@ def invalid_weight(dataset: Dataset) -> Iterator[Draft]:
                 continue
             value = setting.value
             number = type(value) in (int, float)
-            if number and (value > 0 or len(siblings) == 1 and value >= 0):  # type: ignore[operator]
+            if number and (value > 0 or (len(siblings) == 1 and value >= 0)):  # type: ignore[operator]
                 continue
             what = "not a number" if not number else "negative" if value < 0 else "zero"  # type: ignore[operator]
             yield about(setting, f"`weight` is `{show(value)}`, {what}: the mixture raises a ValueError at start-up")
@@ -154,7 +157,10 @@ def empty_group(dataset: Dataset) -> Iterator[Draft]:
     for setting, subject in candidates:
         if isinstance(setting.value, Sequence) and not setting.value.items:
             yield Draft(
-                "`input_cfg` is an empty list: an AssertionError at start-up", setting.location, f"{subject}.input_cfg", []
+                "`input_cfg` is an empty list: an AssertionError at start-up",
+                setting.location,
+                f"{subject}.input_cfg",
+                [],
             )
 
 
@@ -200,7 +206,9 @@ def misread_path_pattern(source: Source) -> Iterator[Draft]:
         if paths.is_pipe(path.text):
             continue
         if "@OP@" in path.text or "@CL@" in path.text:
-            yield at_path(source, path, "`@OP@` and `@CL@` are not expanded: the path is opened as it stands", "", choice=False)
+            yield at_path(
+                source, path, "`@OP@` and `@CL@` are not expanded: the path is opened as it stands", "", choice=False
+            )
         elif path.known and source.reader != "shar" and paths.has_literal_brackets(path.text):
             yield at_path(
                 source,
@@ -248,4 +256,3 @@ def unseekable_remote(source: Source) -> Iterator[Draft]:
                 "",
                 choice=False,
             )
-

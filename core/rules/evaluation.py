@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from ..findings import Edit, Fix, FixKind, Related, Severity
 from ..model.dataset import EvaluationDataset
@@ -43,9 +44,12 @@ def unindexed_evaluation(dataset: EvaluationDataset) -> Iterator[Draft]:
     yield about(setting, message, recommended=True, severity=Severity.ERROR if shared else None, fix=fix)
 
 
-def _training_files(dataset: EvaluationDataset) -> set[object]:
+def _training_files(dataset: EvaluationDataset) -> set[Path]:
     return {
-        source.document.source.path for training in dataset.config.training for source in training.sources if source.external
+        source.document.source.path
+        for training in dataset.config.training
+        for source in training.sources
+        if source.external
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ..findings import FixKind, Related, Severity
 from ..model.reading import BLEND, CONFIG, Reading
@@ -18,8 +19,21 @@ NODE_LIMIT = 10_000
 
 #: Keys whose value is a string to its reader, so that `no`, `012` or `1:30` unquoted is something else than meant.
 _STRING_KEYS = frozenset(
-    "max_time_per_run max_time language source_language target_language questions_language audio_locator_tag "
-    "prompt_format lang source_lang target_lang lang_field text_field".split()
+    [
+        "max_time_per_run",
+        "max_time",
+        "language",
+        "source_language",
+        "target_language",
+        "questions_language",
+        "audio_locator_tag",
+        "prompt_format",
+        "lang",
+        "source_lang",
+        "target_lang",
+        "lang_field",
+        "text_field",
+    ]
 )
 
 
@@ -31,7 +45,10 @@ def invalid_yaml(reading: Reading) -> Iterator[Draft]:
             continue
         related = (Related(reading.at(problem.related), problem.related_message),) if problem.related else ()
         yield Draft(
-            f"OmegaConf cannot load this file: {problem.message}", reading.at(problem.span), reading.role, related=related
+            f"OmegaConf cannot load this file: {problem.message}",
+            reading.at(problem.span),
+            reading.role,
+            related=related,
         )
 
 
@@ -114,7 +131,7 @@ def ambiguous_scalar(reading: Reading) -> Iterator[Draft]:
                 ".".join(path),
                 current=scalar.value if not isinstance(scalar.value, bytes) else None,
                 recommended=scalar.text,
-                fix=attempt("Quote the value", lambda s=scalar: quote_scalar(reading.document, s)),
+                fix=attempt("Quote the value", partial(quote_scalar, reading.document, scalar)),
             )
 
 
@@ -157,5 +174,3 @@ def several_documents(reading: Reading) -> Iterator[Draft]:
             reading.at(span),
             reading.role,
         )
-
-

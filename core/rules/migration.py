@@ -16,7 +16,6 @@ from ..model.obstacles import Obstacle, obstacles
 from ..model.values import show
 from .drafts import attempt
 
-
 #: Sources that do not raise once `indexed` is asked for, but go on unpartitioned.
 _UNPARTITIONED = ("NR308", "NR319")
 

@@ -12,7 +12,9 @@ from ..text import Span
 from .drafts import Draft
 from .registry import rule
 
-_COMMENT = re.compile(r"(?:^|(?<=\s))#\s*nemo-resumable:\s*ignore(?P<file>-file)?\[(?P<codes>[^\]\n]*)\][ \t]*(?P<reason>[^\n\r]*)", re.M)
+_COMMENT = re.compile(
+    r"(?:^|(?<=\s))#\s*nemo-resumable:\s*ignore(?P<file>-file)?\[(?P<codes>[^\]\n]*)\][ \t]*(?P<reason>[^\n\r]*)", re.M
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,9 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
             name = code.strip()
             if name:
                 span = Span(match.start(), match.start() + len(match[0].rstrip()))
-                found.append(Suppression(document, span, name, match["reason"].strip(), bool(match["file"]), line, alone))
+                found.append(
+                    Suppression(document, span, name, match["reason"].strip(), bool(match["file"]), line, alone)
+                )
     return tuple(found)
 
 
@@ -55,7 +59,7 @@ def suppressed_by(finding: Finding, candidates: tuple[Suppression, ...]) -> Supp
     holders = {lines.position(finding.location.span.start).line}
     holders.update(_parent_lines(mine[0].document, finding.location.span.start))
     for suppression in mine:
-        if suppression.whole_file or suppression.line in holders and not suppression.alone:
+        if suppression.whole_file or (suppression.line in holders and not suppression.alone):
             return suppression
         if suppression.alone and _next_written_line(suppression) in holders:
             return suppression

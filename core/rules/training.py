@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ..findings import Edit, FixKind, Related, Severity
 from ..model import paths
@@ -243,7 +244,7 @@ def unfixed_shard_seed(dataset: TrainingDataset) -> Iterator[Draft]:
                 f"`shard_seed` of this entry is `{show(own.value)}`, whatever the dataset says: "
                 f"{_shard_seed_effect(own.value)}",
                 recommended=seed,
-                fix=in_group(dataset, f"Set `shard_seed` to {seed}", lambda e=entry: e.set("shard_seed", seed), pins=True),
+                fix=in_group(dataset, f"Set `shard_seed` to {seed}", partial(entry.set, "shard_seed", seed), pins=True),
             )
 
 
@@ -282,5 +283,3 @@ def finite_training(dataset: TrainingDataset) -> Iterator[Draft]:
             recommended=False,
             fix=set_option(dataset, "force_finite", False),
         )
-
-

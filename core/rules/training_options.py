@@ -17,8 +17,16 @@ from .training import pinned_seed
 #: Options that a `multi_config` top level does not hand to its sub-configs.
 _UNSHARED = ("concurrent_bucketing", "force_map_dataset", "force_iterable_dataset", "slice_length", "max_open_streams")
 _STORED_ORDER = frozenset(
-    "nemo_tarred txt_jsonl nemo_sft_jsonl nemotron_text_converation materialized_sft_messages multimodal_conversation "
-    "share_gpt share_gpt_webdataset".split()
+    [
+        "nemo_tarred",
+        "txt_jsonl",
+        "nemo_sft_jsonl",
+        "nemotron_text_converation",
+        "materialized_sft_messages",
+        "multimodal_conversation",
+        "share_gpt",
+        "share_gpt_webdataset",
+    ]
 )
 
 
@@ -27,12 +35,16 @@ def unpinned_num_workers(dataset: TrainingDataset) -> Iterator[Draft]:
     """The number of workers is not pinned."""
     setting = dataset["num_workers"]
     if not setting.stated:
-        message = "`num_workers` is not set: NeMo uses 0, and a launcher that sets it in one chunk only breaks the resume"
+        message = (
+            "`num_workers` is not set: NeMo uses 0, and a launcher that sets it in one chunk only breaks the resume"
+        )
     elif isinstance(setting.value, Unknown) and setting.value.kind != "missing":
         message = f"`num_workers` is `{setting.value.text}`: a chunk with another number of workers cannot restore"
     else:
         return
-    yield about(setting, message, rationale="The worker count is part of the saved state; it has to be the same in every chunk.")
+    yield about(
+        setting, message, rationale="The worker count is part of the saved state; it has to be the same in every chunk."
+    )
 
 
 @rule("NR114", "open-stream-limit", Severity.WARNING)
@@ -120,7 +132,11 @@ def inexact_augmentation(dataset: TrainingDataset) -> Iterator[Draft]:
             rationale='`truncate_offset_type: "start"` is exact.',
         )
     noise = dataset["noise_path"]
-    if noise.known and noise.value is not None and not (isinstance(noise.value, dict) and noise.value.get("indexed") is True):
+    if (
+        noise.known
+        and noise.value is not None
+        and not (isinstance(noise.value, dict) and noise.value.get("indexed") is True)
+    ):
         raises = dataset.bucketing is True
         yield about(
             noise,
@@ -219,5 +235,3 @@ def capped_batch(dataset: TrainingDataset) -> Iterator[Draft]:
                 related=(Related(budget.location, f"the budget of `{key}`"),),
             )
             return
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from functools import partial
 
 from ..findings import FixKind, Severity
 from ..model.dataset import Dataset
@@ -61,7 +62,7 @@ def unresolved_interpolation(dataset: Dataset) -> Iterator[Draft]:
                 unknown.setdefault(setting.value.reason, []).append(setting)
     for reason, settings in unknown.items():
         first = settings[0]
-        places = "" if len(settings) == 1 else f" (so are {len(settings) - 1} more of this dataset)"
+        places = "" if len(settings) == 1 else f" (and so it is for {len(settings) - 1} more of this dataset)"
         yield about(
             first,
             f"the path cannot be judged in full: {reason}{places}",
@@ -89,7 +90,7 @@ def missing_mandatory_value(dataset: Dataset) -> Iterator[Draft]:
 @rule("NR005", "unknown-option", Severity.WARNING, fix=FixKind.SAFE)
 def unknown_option(dataset: Dataset) -> Iterator[Draft]:
     """The dataloader's schema does not know a key."""
-    for key in dataset.section.keys():
+    for key in dataset.section.names():
         if key in OPTIONS or key in READ_ELSEWHERE or key in AIS_OPTIONS or key.startswith("_"):
             continue
         setting = dataset[key]
@@ -100,12 +101,14 @@ def unknown_option(dataset: Dataset) -> Iterator[Draft]:
                 f"`{key}` is no option of the dataloader: it is dropped with a warning, as if `{near[0]}` were not set",
                 recommended=near[0],
                 severity=Severity.ERROR,
-                fix=attempt(f"Rename to `{near[0]}`", lambda k=key, n=near[0]: dataset.rename(k, n)),
+                fix=attempt(f"Rename to `{near[0]}`", partial(dataset.rename, key, near[0])),
                 at_key=True,
             )
         else:
-            belongs = "belongs into an `input_cfg` entry and has no effect here" if key in _ENTRY_ONLY else (
-                "is no option of the dataloader: it is dropped with a warning"
+            belongs = (
+                "belongs into an `input_cfg` entry and has no effect here"
+                if key in _ENTRY_ONLY
+                else ("is no option of the dataloader: it is dropped with a warning")
             )
             yield about(setting, f"`{key}` {belongs}", at_key=True)
 
@@ -113,7 +116,7 @@ def unknown_option(dataset: Dataset) -> Iterator[Draft]:
 @rule("NR006", "wrong-type", Severity.ERROR)
 def wrong_type(dataset: Dataset) -> Iterator[Draft]:
     """A value cannot be merged into the schema's type."""
-    for key in dataset.section.keys():
+    for key in dataset.section.names():
         option = OPTIONS.get(key)
         if option is None or key in ("seed", "shard_seed"):
             continue  # NR109, NR110 and NR206 speak of the seeds
@@ -185,5 +188,8 @@ def blend_cycle(dataset: Dataset) -> Iterator[Draft]:
     for gap in dataset.config.gaps:
         if gap.dataset is dataset and gap.kind == "cycle":
             yield Draft(
-                f"the blend `{gap.spec}` reaches itself: a RecursionError at start-up", gap.location, gap.subject, gap.spec
+                f"the blend `{gap.spec}` reaches itself: a RecursionError at start-up",
+                gap.location,
+                gap.subject,
+                gap.spec,
             )

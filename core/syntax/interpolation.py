@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Union
 
 _KEY = re.compile(r"[^\\{}()\[\]:. \t'\"$]+")
 _ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _SPACE = re.compile(r"[ \t]*")
 #: Characters a resolver's argument may hold without quotes (OmegaConfGrammarLexer, VALUE_MODE).
-_BARE = re.compile(r"[A-Za-z0-9_/\-\\+.$%*@?|=~^:\s\u0080-\U0010ffff]")
+_BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/-\\+.$%*@?|=~^: \t\r\n")
 _MAX_DEPTH = 50
 
 
@@ -26,7 +25,7 @@ class MalformedInterpolation(ValueError):
 class Reference:
     """`${a.b}`: a path in the config; `level` is the number of leading dots, 0 for an absolute path."""
 
-    path: tuple[Union[str, Reference, Resolver], ...]
+    path: tuple[str | Reference | Resolver, ...]
     level: int
     start: int = 0
     end: int = 0
@@ -40,10 +39,10 @@ class Resolver:
     args: tuple[str, ...]
     start: int = 0
     end: int = 0
-    nested: tuple[Union[Reference, Resolver], ...] = field(default=())
+    nested: tuple[Reference | Resolver, ...] = field(default=())
 
 
-Piece = Union[str, Reference, Resolver]
+Piece = str | Reference | Resolver
 
 
 def parse_interpolations(text: str) -> tuple[Piece, ...]:
@@ -69,7 +68,7 @@ def parse_interpolations(text: str) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def references(text: str) -> tuple[Union[Reference, Resolver], ...]:
+def references(text: str) -> tuple[Reference | Resolver, ...]:
     """Every interpolation of a text, nested ones included; none where the text is malformed."""
     try:
         pieces = parse_interpolations(text)
@@ -145,9 +144,7 @@ def _key(text: str, position: int, depth: int) -> tuple[str | Reference | Resolv
     return match[0], match.end()
 
 
-def _arguments(
-    text: str, position: int, depth: int
-) -> tuple[tuple[str, ...], tuple[Union[Reference, Resolver], ...], int]:
+def _arguments(text: str, position: int, depth: int) -> tuple[tuple[str, ...], tuple[Reference | Resolver, ...], int]:
     """The arguments up to the closing brace of a resolver call: raw texts, what is nested in them, the end."""
     args: list[str] = []
     nested: list[Reference | Resolver] = []
@@ -177,7 +174,7 @@ def _arguments(
             args.append(text[begin:position].strip())
             position += 1
             begin = position
-        elif char == "," or _BARE.match(char):
+        elif char == "," or char in _BARE or char > "\x7f":
             position += 1
         else:
             raise MalformedInterpolation(f"`{char}` needs quotes in an argument", position)

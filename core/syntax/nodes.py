@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Union
 
 from ..text import Source, Span
 
-ScalarValue = Union[None, bool, int, float, str, bytes]
+ScalarValue = bool | int | float | str | bytes | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +77,7 @@ class Mapping:
         return iter(self.lookup.items())
 
 
-Node = Union[Scalar, Sequence, Mapping, Alias]
+Node = Scalar | Sequence | Mapping | Alias
 
 
 def deref(node: Node) -> Scalar | Sequence | Mapping:

@@ -15,7 +15,10 @@ _WORDS = (
     ("could not find expected ':'", "a key has no `:` after it"),
     ("did not find expected key", "this line is not indented like the keys around it"),
     ("did not find expected '-' indicator", "this line is not indented like the list items above it"),
-    ("found character that cannot start any token", "a tab, `@` or backtick cannot begin a value; indent with spaces or quote it"),
+    (
+        "found character that cannot start any token",
+        "a tab, `@` or backtick cannot begin a value; indent with spaces or quote it",
+    ),
     ("found unexpected end of stream", "a quote or bracket is never closed"),
     ("did not find expected ',' or ']'", "a `[` list is not closed, or a comma is missing"),
     ("did not find expected ',' or '}'", "a `{` mapping is not closed, or a comma is missing"),

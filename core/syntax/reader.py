@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any
 
 import yaml
 from yaml import events
@@ -71,7 +71,7 @@ def _gc_paused() -> Iterator[None]:
             gc.enable()
 
 
-_Finished = Union[Scalar, Sequence, Mapping]
+_Finished = Scalar | Sequence | Mapping
 
 
 class _Builder:
@@ -110,7 +110,9 @@ class _Builder:
                 elif kind is events.DocumentStartEvent:
                     documents += 1
                     if documents > 1:
-                        self.further.append(Span(event.start_mark.index, max(event.end_mark.index, event.start_mark.index)))
+                        self.further.append(
+                            Span(event.start_mark.index, max(event.end_mark.index, event.start_mark.index))
+                        )
                     continue
                 else:
                     continue
@@ -125,7 +127,9 @@ class _Builder:
         """The finished document."""
         root = self.root
         if isinstance(root, Scalar) and root.value is not None:
-            self._problem("not-a-config", "the file holds a single value instead of keys", root.span.start, root.span.end)
+            self._problem(
+                "not-a-config", "the file holds a single value instead of keys", root.span.start, root.span.end
+            )
         count = self.expanded.get(id(root), 1) if root is not None else 0
         problems = tuple(sorted(self.problems, key=lambda problem: problem.span))
         return Document(self.source, root, problems, tuple(self.further), count)
@@ -205,16 +209,15 @@ class _Builder:
                 self._anchor(anchor, Scalar(Span(start, start), Span(start, start), None, "", "plain"), start)
             self.anchors[anchor] = None
         if tag is not None and tag not in _COLLECTION_TAGS:
-            self._problem("construction", f"the tag `{short_tag(tag)}` is not taken by OmegaConf", start, inner or start + 1)
+            self._problem(
+                "construction", f"the tag `{short_tag(tag)}` is not taken by OmegaConf", start, inner or start + 1
+            )
         return _Open(start, inner, bool(event.flow_style), anchor, tag, mapping)
 
     def _closed(self, collection: _Open, end: int) -> _Finished:
         nodes = collection.nodes
         if not collection.flow:
-            if nodes:
-                end = max(nodes[-1].outer.end, collection.inner)
-            else:
-                end = collection.inner
+            end = max(nodes[-1].outer.end, collection.inner) if nodes else collection.inner
         span, outer = Span(collection.inner, end), Span(collection.start, end)
         node: _Finished
         total = 1 + sum(self._expanded(child) for child in nodes)

@@ -26,7 +26,9 @@ def recovered(source: Source, problem: SyntaxProblem) -> Document:
         document = read(source.with_text(text), recover=False)
         if document.parses:
             further = tuple(p for p in document.problems if p.kind == "duplicate-key")
-            return Document(source, document.root, (problem, *further), document.further_documents, document.expanded_nodes)
+            return Document(
+                source, document.root, (problem, *further), document.further_documents, document.expanded_nodes
+            )
         current = document.problems[0]
     return Document(source, None, (problem,))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import cast
 
 import yaml
 from yaml.constructor import ConstructorError, SafeConstructor
@@ -62,15 +61,15 @@ def construct(tag: str, text: str) -> ScalarValue:
     node = ScalarNode(tag, text)
     try:
         if tag == f"{_PREFIX}int":
-            return cast(int, _CONSTRUCTOR.construct_yaml_int(node))
+            return _CONSTRUCTOR.construct_yaml_int(node)
         if tag == f"{_PREFIX}float":
-            return cast(float, _CONSTRUCTOR.construct_yaml_float(node))
+            return _CONSTRUCTOR.construct_yaml_float(node)
         if tag == f"{_PREFIX}bool":
-            return cast(bool, _CONSTRUCTOR.construct_yaml_bool(node))
+            return _CONSTRUCTOR.construct_yaml_bool(node)
         if tag == f"{_PREFIX}null":
             return None
         if tag == f"{_PREFIX}binary":
-            return cast(bytes, _CONSTRUCTOR.construct_yaml_binary(node))
+            return _CONSTRUCTOR.construct_yaml_binary(node)
     except (ValueError, KeyError, IndexError, ConstructorError):
         raise Unreadable(f"`{text}` is not a valid {tag.rsplit(':', 1)[-1]}") from None
     if tag == _TIMESTAMP:

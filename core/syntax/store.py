@@ -6,7 +6,6 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Union
 
 from ..text import Source, UndecodableText
 from .nodes import Document
@@ -37,7 +36,7 @@ class DocumentStore:
         store._memo = dict(self._memo)
         return store
 
-    def load(self, path: Path) -> Union[Document, Unreadable]:
+    def load(self, path: Path) -> Document | Unreadable:
         """The document at a path."""
         if path in self.overlays:
             text = self.overlays[path]
@@ -63,7 +62,7 @@ class DocumentStore:
         return document
 
 
-def read_source(path: Path) -> Union[Source, Unreadable]:
+def read_source(path: Path) -> Source | Unreadable:
     """The text of a file on disk."""
     try:
         status = path.stat()
@@ -73,7 +72,9 @@ def read_source(path: Path) -> Union[Source, Unreadable]:
             return Unreadable(path, f"`{path}` is not an ordinary file", "special")
         if status.st_size > MAX_BYTES:
             size = status.st_size // 2**20
-            return Unreadable(path, f"`{path}` has {size} MiB; files over {MAX_BYTES // 2**20} MiB are not read", "too-large")
+            return Unreadable(
+                path, f"`{path}` has {size} MiB; files over {MAX_BYTES // 2**20} MiB are not read", "too-large"
+            )
         data = path.read_bytes()
     except OSError as error:
         return _refused(path, error)

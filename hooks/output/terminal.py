@@ -8,7 +8,15 @@ import sys
 import textwrap
 import unicodedata
 
-STYLES = {"fatal": "1;35", "error": "1;31", "warning": "1;33", "note": "1;36", "bold": "1", "frame": "1;34", "help": "1;32"}
+STYLES = {
+    "fatal": "1;35",
+    "error": "1;31",
+    "warning": "1;33",
+    "note": "1;36",
+    "bold": "1",
+    "frame": "1;34",
+    "help": "1;32",
+}
 
 
 def use_color(choice: str, *, to_file: bool = False) -> bool:
