@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
-import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from .settings_toml import SCOPES, SEVERITIES, TABLE, SettingsError, load, located, near_match, read, read_table
+
 OWN_FILE = ".nemo-resumable.toml"
-TABLE = "nemo-resumable"
-SCOPES = ("lhotse", "opted-in")
-SEVERITIES = ("fatal", "error", "warning", "note")
 
-
-class SettingsError(ValueError):
-    """The settings cannot be used; the message names the file, the key and the next step."""
+#: Names that were surely meant to be ours; a settings file that is silently not found costs an afternoon.
+_MISNAMED = ("nemo-resumable.toml", ".nemo_resumable.toml", "nemo_resumable.toml")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a project tells the analyzer. Relative paths are relative to `root`."""
+    """What a project tells the analyzer. Paths that the file gives are absolute here: they begin at `root`."""
 
     root: Path  #: the folder of the settings file, else the repository's top, else where the search began
     file: Path | None = None
@@ -30,14 +26,14 @@ class Settings:
     scope: str = "lhotse"  #: lhotse · opted-in (only configs that already ask for indexed or stateful loading)
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    severity: Mapping[str, str] = field(default_factory=dict)
+    severity: Mapping[str, str] = field(default_factory=dict)  #: code or name → level
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
     seed: int = 42
     indexes_root: str | None = None
     index_pack_root: str | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
-    launchers: Mapping[str, str] = field(default_factory=dict)
+    launchers: Mapping[str, str] = field(default_factory=dict)  #: config → script
     runtime: Mapping[str, Any] | str | None = None
     nemo: Path | None = None
     lhotse: Path | None = None
@@ -46,21 +42,37 @@ class Settings:
     require_suppression_reason: bool = False
 
 
-def load_settings(start: Path) -> Settings:
-    """The settings that hold in a folder; defaults where there are none. Raises SettingsError."""
+def load_settings(start: Path, memo: MutableMapping[Path, Settings] | None = None) -> Settings:
+    """The settings that hold in a folder (or for a file in it); defaults where there are none. Raises SettingsError.
+
+    The search goes upwards to the repository's top. `memo` remembers what held in the folders passed through, for a
+    caller that asks for many folders in a row.
+    """
     start = start.resolve()
+    if start.is_file():
+        start = start.parent
+    passed: list[Path] = []
+    found: Settings | None = None
     for folder in (start, *start.parents):
-        own = folder / OWN_FILE
-        if own.is_file():
-            return _settings(own, _load(own), folder)
-        project = folder / "pyproject.toml"
-        if project.is_file():
-            tools = _load(project).get("tool", {})
-            if isinstance(tools, dict) and isinstance(tools.get(TABLE), dict):
-                return _settings(project, tools[TABLE], folder)
+        if memo is not None and folder in memo:
+            found = memo[folder]
+            break
+        passed.append(folder)
+        found = _settings_in(folder)
+        if found is not None:
+            break
         if (folder / ".git").exists():
-            return Settings(folder)
-    return Settings(start)
+            found = Settings(folder)
+            break
+    found = found or Settings(start)
+    if memo is not None:
+        memo.update(dict.fromkeys(passed, found))
+    return found
+
+
+def merged(settings: Settings, **overrides: Any) -> Settings:
+    """The settings with others on top, such as a command line's; None means that nothing was said."""
+    return replace(settings, **{name: value for name, value in overrides.items() if value is not None})
 
 
 def repository_root(start: Path) -> Path:
@@ -71,117 +83,59 @@ def repository_root(start: Path) -> Path:
     return start
 
 
-def _load(file: Path) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        table: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
-        return table
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{file}: the settings cannot be read: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{file}: the file is no TOML: {error}") from None
-
-
-def _strings(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise TypeError("a list of strings")
-    return tuple(value)
-
-
-def _table(value: Any) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
-        raise TypeError("a table of strings")
-    return dict(value)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError("a string")
-    return value
-
-
-def _number(value: Any) -> int:
-    if type(value) is not int:
-        raise TypeError("a whole number")
-    return value
-
-
-def _switch(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError("true or false")
-    return value
-
-
-def _scope(value: Any) -> str:
-    if value not in SCOPES:
-        raise TypeError(" or ".join(SCOPES))
-    return str(value)
-
-
-def _severities(value: Any) -> dict[str, str]:
-    table = _table(value)
-    if any(level not in SEVERITIES for level in table.values()):
-        raise TypeError("a table of rule = fatal, error, warning or note")
-    return table
-
-
-def _lists(value: Any) -> dict[str, tuple[str, ...]]:
-    if not isinstance(value, dict):
-        raise TypeError("a table of pattern = [codes]")
-    return {pattern: _strings(codes) for pattern, codes in value.items()}
-
-
-def _runtime(value: Any) -> Mapping[str, Any] | str:
-    if not isinstance(value, (str, dict)):
-        raise TypeError("a file name or a table")
-    return value
-
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "launch_dir": _text,
-    "profile": _text,
-    "scope": _scope,
-    "select": _strings,
-    "ignore": _strings,
-    "severity": _severities,
-    "per_file_ignores": _lists,
-    "exclude": _strings,
-    "seed": _number,
-    "indexes_root": _text,
-    "index_pack_root": _text,
-    "variables": _table,
-    "launchers": _table,
-    "runtime": _runtime,
-    "nemo": _text,
-    "lhotse": _text,
-    "walltime_margin": _number,
-    "pack_threshold": _number,
-    "require_suppression_reason": _switch,
-}
-_PATHS = ("launch_dir", "nemo", "lhotse")
-
-
-def _settings(file: Path, table: dict[str, Any], root: Path) -> Settings:
-    values: dict[str, Any] = {}
-    for key, value in table.items():
-        name = key.replace("-", "_")
-        reader = _READERS.get(name)
-        if reader is None or "_" in key:
-            near = difflib.get_close_matches(key, [known.replace("_", "-") for known in _READERS], 1)
-            hint = f"; did you mean `{near[0]}`?" if near else ""
-            raise SettingsError(f"{file}: `{key}` is no setting{hint}")
-        try:
-            values[name] = reader(value)
-        except TypeError as error:
-            raise SettingsError(f"{file}: `{key}` has to be {error}") from None
-        if name in _PATHS:
-            values[name] = root / values[name]
-    return Settings(root, file, **values)
-
-
 def as_table(settings: Settings) -> dict[str, object]:
     """The settings in force, by their names in TOML."""
     return {item.name.replace("_", "-"): getattr(settings, item.name) for item in fields(settings)}
+
+
+def check_rules(settings: Settings, known: Collection[str]) -> None:
+    """Raise SettingsError where the settings select, ignore or grade a rule that is none of the known words."""
+    places: list[tuple[tuple[str, ...], Iterable[str]]] = [
+        (("select",), settings.select),
+        (("ignore",), settings.ignore),
+        *((("severity", word), (word,)) for word in settings.severity),
+        *((("per-file-ignores", pattern), words) for pattern, words in settings.per_file_ignores.items()),
+    ]
+    for path, words in places:
+        for word in words:
+            # A level is given to one rule; a prefix there would be passed over in silence.
+            if word not in known or (path[0] == "severity" and word.startswith("NR") and len(word) < 5):
+                raise located(settings.file, path, f"`{word}` is no rule{near_match(word, known)}")
+
+
+def _settings_in(folder: Path) -> Settings | None:
+    """The settings that a file of this very folder gives."""
+    own = folder / OWN_FILE
+    if own.is_file():
+        return Settings(folder, own, **read_table(own, load(own, read(own))))
+    for name in _MISNAMED:
+        if (folder / name).is_file():
+            raise SettingsError(f"{folder / name}: the file is not read under this name; rename it to `{OWN_FILE}`")
+    project = folder / "pyproject.toml"
+    if project.is_file():
+        text = read(project)
+        # Most projects say nothing of ours; their file is neither parsed nor judged.
+        if TABLE in text or "nemo_resumable" in text:
+            tools = load(project, text).get("tool", {})
+            if isinstance(tools, dict) and isinstance(tools.get(TABLE), dict):
+                return Settings(folder, project, **read_table(project, tools[TABLE]))
+            if isinstance(tools, dict) and TABLE in tools:
+                raise SettingsError(f"{project}: `tool.{TABLE}` has to be a table")
+            if isinstance(tools, dict) and "nemo_resumable" in tools:
+                raise SettingsError(f"{project}: `[tool.nemo_resumable]` is not read; call it `[tool.{TABLE}]`")
+    return None
+
+
+__all__ = [
+    "OWN_FILE",
+    "SCOPES",
+    "SEVERITIES",
+    "Settings",
+    "SettingsError",
+    "as_table",
+    "check_rules",
+    "load_settings",
+    "merged",
+    "near_match",
+    "repository_root",
+]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import difflib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from nemo_resumable.core.analysis import Analysis, analyze
@@ -13,112 +13,126 @@ from nemo_resumable.core.findings import Severity
 from nemo_resumable.core.project import Project
 
 from .cli import FAILED, FOUND, OK
-from .options import UsageError, project_from
-from .output.render import Report, render
-from .output.terminal import use_color
+from .options import Group, Projects, UsageError
+from .output.render import Report, render, statistics
+from .output.terminal import emit, use_color
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command."""
-    if arguments.exclude_blocked and not (arguments.fix or arguments.diff):
-        raise UsageError("--exclude-blocked goes with --fix or --diff")
-    if arguments.stdin_filename or "-" in arguments.paths:
-        project, files = _from_stdin(arguments)
-        failed = False
-    else:
-        paths = [Path(name) for name in arguments.paths]
-        first = Path.cwd() / paths[0]
-        project = project_from(arguments, first if first.is_dir() else first.parent)
-        discovery = project.discover(paths, force_exclude=arguments.force_exclude)
-        files = discovery.files
-        failed = _tell(discovery.problems)
+    _check_arguments(arguments)
+    projects = Projects(arguments)
+    groups, problems = _from_stdin(projects) if arguments.stdin_filename else _from_paths(projects)
+    _tell(sentence for _, sentence in problems)
+    if arguments.verbose:
+        _tell(f"{_number(group)} under {group.project.settings.file or 'no settings file'}" for group in groups)
     changes = 0
+    failed = bool(problems)
     if arguments.fix or arguments.diff:
-        analysis, changes, refused = _fix(project, files, arguments)
+        from .changes import mend
+
+        analyses, changes, refused = mend(groups, arguments, projects.cwd)
         failed = failed or refused
     else:
-        analysis = analyze(project, files)
-    named = {Path(name) for name in arguments.paths}
-    failed = _tell([p for p in analysis.problems if not _from_folder(p[0], named, project.cwd)]) or failed
-    _print(analysis, project, arguments, changes)
-    threshold = Severity(arguments.fail_on)
-    found = any(f.suppressed is None and f.severity.rank <= threshold.rank for f in analysis.findings)
-    if failed:
-        return FAILED
-    return FOUND if found or changes else OK
+        analyses = [analyze(group.project, group.files) for group in groups]
+    analysis = _joined(analyses)
+    # A file that was only met in a folder may be anything; one that was named has to be readable.
+    named = {Path(os.path.normpath(projects.cwd / name)) for name in arguments.paths}
+    unreadable = [sentence for file, sentence in analysis.problems if file in named or arguments.stdin_filename]
+    _tell(sentence for file, sentence in analysis.problems if sentence in unreadable or arguments.verbose)
+    failed = failed or bool(unreadable)
+    if not (failed and not analysis.findings and not analysis.configs and arguments.format == "full"):
+        _print(Report(analysis, projects.cwd, arguments.verbose, arguments.statistics), arguments)
+    threshold = Severity(arguments.fail_on).rank
+    found = any(f.suppressed is None and f.severity.rank <= threshold for f in analysis.findings)
+    return FAILED if failed else FOUND if found or changes else OK
 
 
-def _from_folder(file: Path, named: set[Path], cwd: Path) -> bool:
-    """Whether an unreadable file was only met in a folder: any other repository file is passed over in silence."""
-    return all(Path(cwd / path) != file for path in named)
-
-
-def _tell(problems: Sequence[tuple[Path, str]]) -> bool:
-    for _, sentence in problems:
-        print(f"nemo-resumable: {sentence}", file=sys.stderr)
-    return bool(problems)
-
-
-def _from_stdin(arguments: argparse.Namespace) -> tuple[Project, tuple[Path, ...]]:
-    if arguments.fix:
-        raise UsageError("--fix cannot change the standard input; use --diff")
-    if not arguments.stdin_filename:
+def _check_arguments(arguments: argparse.Namespace) -> None:
+    stdin = arguments.stdin_filename
+    if arguments.fix and arguments.diff:
+        raise UsageError("--fix changes files and --diff does not; give one of them")
+    if arguments.exclude_blocked and not (arguments.fix or arguments.diff):
+        raise UsageError("--exclude-blocked goes with --fix or --diff")
+    if arguments.diff and arguments.format != "full" and not arguments.output:
+        raise UsageError(f"--diff prints a diff; give --output FILE for the findings as {arguments.format}")
+    if "-" in arguments.paths and not stdin:
         raise UsageError("`-` needs --stdin-filename, which says where the text belongs")
-    path = Path.cwd() / arguments.stdin_filename
+    if stdin and arguments.paths not in (["."], ["-"]):
+        raise UsageError("--stdin-filename judges the standard input alone; leave the other paths out")
+    if stdin and arguments.fix:
+        raise UsageError("--fix cannot change the standard input; use --diff")
+
+
+def _from_paths(projects: Projects) -> tuple[list[Group], list[tuple[Path, str]]]:
+    arguments = projects.arguments
+    return projects.groups([Path(name) for name in arguments.paths], force_exclude=arguments.force_exclude)
+
+
+def _from_stdin(projects: Projects) -> tuple[list[Group], list[tuple[Path, str]]]:
+    path = Path(os.path.normpath(projects.cwd / projects.arguments.stdin_filename))
+    if path.is_dir():
+        raise UsageError(f"--stdin-filename: `{projects.arguments.stdin_filename}` is a folder; name a file")
+    data = sys.stdin.buffer.read() if sys.stdin is not None else b""
+    if b"\0" in data[:8192]:
+        raise UsageError("the standard input is binary")
     try:
-        text = sys.stdin.buffer.read().decode("utf-8")
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"the standard input is not UTF-8 at byte {error.start}") from None
-    project = project_from(arguments, path.parent if path.parent.is_dir() else None)
-    return project.with_overlays({path: text}), (path,)
+        line = data[: error.start].count(b"\n") + 1
+        raise UsageError(f"the standard input is not UTF-8 at line {line}") from None
+    project = projects.at(path.parent).with_overlays({path: text})
+    discovery = project.discover([path], force_exclude=projects.arguments.force_exclude)
+    return [Group(project, discovery.files)], []
 
 
-def _fix(project: Project, files: Sequence[Path], arguments: argparse.Namespace) -> tuple[Analysis, int, bool]:
-    """Write or print the changes; returns the analysis to report, the number of changed files, whether one failed."""
-    from nemo_resumable.core.fixing import fix
-    from nemo_resumable.core.settings import repository_root
-    from nemo_resumable.core.writing import WriteRefused, write_atomically
-
-    result = fix(project, files, exclude_blocked=arguments.exclude_blocked)
-    for finding, reason in result.dropped:
-        print(f"nemo-resumable: the fix for {finding.code} is not applied: {reason}", file=sys.stderr)
-    refused = False
-    for path, source in sorted(result.texts.items()):
-        if arguments.diff:
-            before = project.store.load(path)
-            old = getattr(before, "source", source)
-            name = _relative(path, project.cwd)
-            lines = difflib.unified_diff(
-                old.text.splitlines(keepends=True), source.text.splitlines(keepends=True), name, name
-            )
-            sys.stdout.writelines(
-                line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-            )
-            continue
-        try:
-            write_atomically(path, source.to_bytes(), root=repository_root(project.cwd))
-        except WriteRefused as error:
-            print(f"nemo-resumable: {error}", file=sys.stderr)
-            refused = True
-    if not arguments.diff and result.applied:
-        number, changed = len(result.applied), len(result.texts)
-        print(f"Fixed {number} finding{'s'[: number != 1]} in {changed} file{'s'[: changed != 1]}.", file=sys.stderr)
-    return (result.before if arguments.diff else result.analysis), len(result.texts), refused
+def _joined(analyses: list[Analysis]) -> Analysis:
+    if len(analyses) == 1:
+        return analyses[0]
+    findings = [finding for analysis in analyses for finding in analysis.findings]
+    return Analysis(
+        tuple(sorted(findings, key=lambda f: (str(f.location.file), f.location.span, f.code, f.message))),
+        tuple(config for analysis in analyses for config in analysis.configs),
+        tuple(problem for analysis in analyses for problem in analysis.problems),
+        tuple(model for analysis in analyses for model in analysis.models),
+    )
 
 
-def _relative(path: Path, cwd: Path) -> str:
-    return path.relative_to(cwd).as_posix() if path.is_relative_to(cwd) else str(path)
+def _tell(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        print(f"nemo-resumable: {sentence}", file=sys.stderr)
 
 
-def _print(analysis: Analysis, project: Project, arguments: argparse.Namespace, changes: int) -> None:
-    if arguments.diff and arguments.format == "full":
-        print(f"{changes} file{'s'[: changes != 1]} would change.", file=sys.stderr)
+def _number(group: Group) -> str:
+    return f"{len(group.files)} file{'s'[: len(group.files) != 1]}"
+
+
+def _print(report: Report, arguments: argparse.Namespace) -> None:
+    """The findings to the standard output or a file. With --diff the standard output belongs to the diff."""
+    machine = arguments.format in ("json", "jsonl")
+    if machine and arguments.statistics:
+        print(statistics(report.open), end="", file=sys.stderr)
+    if arguments.diff and not arguments.output:
         return
     color = use_color(arguments.color, to_file=bool(arguments.output))
-    text = render(Report(analysis, project.cwd, arguments.verbose, arguments.statistics), arguments.format, color=color)
+    text = render(report, arguments.format, color=color)
     if arguments.output:
-        from nemo_resumable.core.writing import write_atomically
+        _write(Path.cwd() / arguments.output, text.encode("utf-8", "backslashreplace"))
+    else:
+        emit(text, "utf-8" if machine else "")
 
-        write_atomically(Path.cwd() / arguments.output, text.encode("utf-8"))
-    elif text:
-        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+
+def _write(path: Path, data: bytes) -> None:
+    if path.is_dir():
+        raise UsageError(f"--output: `{path}` is a folder; name a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"--output: there is no folder `{path.parent}`; make it first")
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)  # a device or a pipe: it is written to, never replaced
+        return
+    from nemo_resumable.core.writing import write_atomically
+
+    write_atomically(path.resolve(), data)
+
+
+__all__ = ["Project", "run"]

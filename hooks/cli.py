@@ -3,128 +3,190 @@
 from __future__ import annotations
 
 import argparse
-import os
+import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from .output.terminal import discard_output
 
 OK, FOUND, FAILED = 0, 1, 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns 0 for clean, 1 for findings or changes, 2 for what could not be done."""
-    parser = _parser()
-    arguments = parser.parse_args(argv)
-    if arguments.run is None:
-        parser.print_help()
-        return OK
-    import gc
-
+    try:
+        arguments = _parser().parse_args(argv)
+    except SystemExit as stop:  # argparse has said what it had to say
+        return stop.code if isinstance(stop.code, int) else FAILED
+    collecting = gc.isenabled()
     gc.disable()  # a run is short and makes little garbage; the collector would take a third of it
+    try:
+        return _run(arguments)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _run(arguments: argparse.Namespace) -> int:
     from nemo_resumable.core.settings import SettingsError
 
     from .options import UsageError
 
     try:
-        code = int(arguments.run(arguments))
-        sys.stdout.flush()
-        return code
+        return int(arguments.run(arguments))
     except (UsageError, SettingsError) as error:
-        print(f"nemo-resumable: {error}", file=sys.stderr)
-        return FAILED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+        _say(str(error))
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        print(f"nemo-resumable: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
-        return FAILED
+        _say(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
     except Exception as error:
         if getattr(arguments, "verbose", False):
             import traceback
 
             traceback.print_exc()
-        name = type(error).__name__
-        print(f"nemo-resumable: internal error ({name}: {error}); run again with -v and report it", file=sys.stderr)
-        return FAILED
+        _say(
+            f"internal error ({type(error).__name__}: {error}); please report it, with what `-v` adds, and the config "
+            "where you may share it"
+        )
+    discard_output()
+    return FAILED
+
+
+def _say(sentence: str) -> None:
+    if sys.stderr is not None:
+        print(f"nemo-resumable: {sentence}", file=sys.stderr)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, with the near match, instead of the whole usage."""
+
+    def __init__(self, **given: object) -> None:
+        super().__init__(allow_abbrev=False, **given)  # type: ignore[arg-type]
+
+    def error(self, message: str) -> NoReturn:
+        from nemo_resumable.core.settings import near_match
+
+        hint = ""
+        if "unrecognized arguments: -" in message:
+            word = message.partition(": ")[2].split()[0].partition("=")[0]
+            hint = near_match(word, self._options())
+        elif "invalid choice: '" in message:
+            word = message.partition("invalid choice: '")[2].partition("'")[0]
+            hint = near_match(word, [choice for action in self._actions for choice in action.choices or ()])
+        self.exit(FAILED, f"{self.prog}: {message}{hint} (`{self.prog} --help` shows the usage)\n")
+
+    def _options(self) -> list[str]:
+        """The options of the command and of those below it: argparse reports a stray option at the top."""
+        below = [
+            parser for action in self._actions if isinstance(action.choices, dict) for parser in action.choices.values()
+        ]
+        return [*self._option_string_actions, *(option for parser in below for option in parser._options())]
 
 
 class _Version(argparse.Action):
-    def __call__(self, *_: object) -> None:
-        from importlib.metadata import version
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from .version import version
 
-        print(f"nemo-resumable {version('nemo-resumable')}")
-        raise SystemExit(OK)
+        print(f"nemo-resumable {version()}")
+        parser.exit(OK)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="nemo-resumable",
         description="Find out why a NeMo training config does not resume exactly, and migrate it.",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    parser.set_defaults(run=None)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    parser.set_defaults(run=lambda _: _help(parser))
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     _check(commands.add_parser("check", help="judge training configs and the blends they read"))
-    _migrate(commands.add_parser("migrate", help="write the five artifacts of a config's migration"))
-    explain = commands.add_parser("explain", help="print a rule's page")
-    explain.add_argument("rule", metavar="CODE|NAME")
-    explain.set_defaults(run=_lazy("describe", "explain"))
+    _migrate(commands.add_parser("migrate", help="write the artifacts of a config's migration"))
+    explain = commands.add_parser("explain", help="print the page of a rule")
+    explain.add_argument("rule", metavar="CODE|NAME", help="such as NR110 or unfixed-shard-seed")
+    explain.set_defaults(run=_lazy("explain"))
     rules = commands.add_parser("rules", help="list all rules")
     rules.add_argument("--format", choices=("table", "json"), default="table")
-    rules.set_defaults(run=_lazy("describe", "rules"))
+    rules.set_defaults(run=_lazy("rules"))
     settings = commands.add_parser("settings", help="print the settings in force for a path")
-    settings.add_argument("path", nargs="?", default=".")
-    settings.set_defaults(run=_lazy("describe", "settings"))
+    settings.add_argument("path", nargs="?", default=".", metavar="PATH")
+    settings.set_defaults(run=_lazy("settings"))
     init = commands.add_parser("init", help="write a commented .nemo-resumable.toml")
-    init.set_defaults(run=_lazy("describe", "init"))
+    init.set_defaults(run=_lazy("init"))
+    for command in (explain, rules, settings, init):
+        command.add_argument("-v", "--verbose", action="store_true", help="show the traceback of an internal error")
     return parser
 
 
-def _lazy(module: str, function: str) -> object:
+def _help(parser: argparse.ArgumentParser) -> int:
+    parser.print_help()
+    return OK
+
+
+def _lazy(module: str) -> Callable[[argparse.Namespace], int]:
+    """A command's `run`, imported only when it is called: a command pays for nothing that another one needs."""
+
     def run(arguments: argparse.Namespace) -> int:
         from importlib import import_module
 
-        return int(getattr(import_module(f".{module}", __package__), function)(arguments))
+        return int(import_module(f".{module}", __package__).run(arguments))
 
     return run
 
 
 def _check(parser: argparse.ArgumentParser) -> None:
-    from .options import add_inputs
-
     parser.add_argument(
         "paths", nargs="*", default=["."], metavar="PATH", help="files and folders; `-` with --stdin-filename"
     )
-    parser.add_argument("--fix", action="store_true", help="apply the safe fixes")
-    parser.add_argument("--diff", action="store_true", help="print what --fix would change, and change nothing")
-    parser.add_argument(
-        "--exclude-blocked", action="store_true", help="with --fix: comment out sources that cannot be indexed"
+    changes = parser.add_argument_group("changes")
+    changes.add_argument("--fix", action="store_true", help="apply the safe fixes")
+    changes.add_argument("--diff", action="store_true", help="print what --fix would change, and change nothing")
+    changes.add_argument(
+        "--exclude-blocked", action="store_true", help="with either: comment out sources that cannot be indexed"
     )
-    parser.add_argument("--format", choices=("full", "concise", "json", "jsonl"), default="full")
-    parser.add_argument("--output", metavar="FILE", help="write the findings to a file")
-    parser.add_argument("--select", action="append", metavar="RULES", help="only these codes, prefixes or names")
-    parser.add_argument("--ignore", action="append", metavar="RULES", help="not these codes, prefixes or names")
-    parser.add_argument("--severity", action="append", metavar="RULE=LEVEL", help="change a rule's severity")
-    parser.add_argument("--fail-on", choices=("fatal", "error", "warning", "note"), default="error", metavar="LEVEL")
-    parser.add_argument("--scope", choices=("lhotse", "opted-in"), help="which configs count")
-    parser.add_argument("--stdin-filename", metavar="FILE", help="judge the standard input as this file")
-    parser.add_argument("--force-exclude", action="store_true", help="honour `exclude` for paths given by name too")
-    parser.add_argument("--statistics", action="store_true", help="count findings by rule")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-    add_inputs(parser)
-    parser.set_defaults(run=_lazy("check", "run"))
+    rules = parser.add_argument_group("rules")
+    rules.add_argument("--select", action="append", metavar="RULES", help="only these codes, prefixes or names")
+    rules.add_argument("--ignore", action="append", metavar="RULES", help="not these codes, prefixes or names")
+    rules.add_argument("--severity", action="append", metavar="RULE=LEVEL", help="change a rule's severity")
+    rules.add_argument(
+        "--fail-on",
+        choices=("fatal", "error", "warning", "note"),
+        default="error",
+        metavar="LEVEL",
+        help="exit with 1 from this severity on: fatal, error (default), warning, note",
+    )
+    files = parser.add_argument_group("files")
+    files.add_argument("--scope", choices=("lhotse", "opted-in"), help="which configs count")
+    files.add_argument("--stdin-filename", metavar="FILE", help="judge the standard input as this file")
+    files.add_argument("--force-exclude", action="store_true", help="honour `exclude` for paths given by name too")
+    output = parser.add_argument_group("output")
+    output.add_argument("--format", choices=("full", "concise", "json", "jsonl"), default="full")
+    output.add_argument("--output", metavar="FILE", help="write the findings to a file")
+    output.add_argument("--statistics", action="store_true", help="count findings by rule")
+    output.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    _inputs(parser)
+    parser.set_defaults(run=_lazy("check"))
 
 
 def _migrate(parser: argparse.ArgumentParser) -> None:
-    from .options import add_inputs
-
     parser.add_argument("config", metavar="CONFIG", help="the training YAML")
     parser.add_argument("--out", metavar="DIR", help="the folder for the artifacts (default: migrate-resumable/<stem>)")
     parser.add_argument("--exclude-blocked", action="store_true", help="comment out sources that cannot be indexed")
     parser.add_argument("--no-annotate", action="store_true", help="no comment at each change")
-    add_inputs(parser)
-    parser.set_defaults(run=_lazy("migrate", "run"))
+    _inputs(parser)
+    parser.set_defaults(run=_lazy("migrate"))
+
+
+def _inputs(parser: argparse.ArgumentParser) -> None:
+    """Arguments that tell the analyzer what it cannot find by itself."""
+    inputs = parser.add_argument_group("inputs")
+    inputs.add_argument(
+        "--blend", action="append", default=[], metavar="FILE", help="a blend the config reads (repeatable)"
+    )
+    inputs.add_argument("--indexes-root", metavar="DIR", help="the mirror in which `.idx` sidecars are built")
+    inputs.add_argument("--launch-dir", metavar="DIR", help="where training is started (default: the current folder)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say more, also about internal errors")
 
 
 if __name__ == "__main__":

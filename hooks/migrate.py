@@ -1,29 +1,35 @@
-"""`nemo-resumable migrate`: writes the five artifacts of one config and says in a few lines what came out."""
+"""`nemo-resumable migrate`: writes the artifacts of one config and says in a few lines what came out."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from nemo_resumable.core.artifacts import NotAConfig, prepare, write
+from nemo_resumable.core.artifacts import Migration, NotAConfig, prepare, write
 from nemo_resumable.core.artifacts.migrate import counts
+from nemo_resumable.core.project import OUTPUT_FOLDER
 from nemo_resumable.core.settings import repository_root
 
 from .cli import FOUND, OK
-from .options import UsageError, project_from
+from .options import Projects, UsageError
+from .output.render import plural, shown
+from .output.terminal import emit
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command."""
+    projects = Projects(arguments)
+    cwd = projects.cwd
     config = Path(arguments.config)
-    absolute = Path.cwd() / config
-    project = project_from(arguments, absolute.parent if absolute.parent.is_dir() else None)
-    discovery = project.discover([config]) if not absolute.is_dir() else None
-    if discovery is None:
+    if (cwd / config).is_dir():
         raise UsageError(f"`{config}` is a folder; name one training YAML")
+    out = cwd / arguments.out if arguments.out else None
+    if out is not None and out.exists() and not out.is_dir():
+        raise UsageError(f"--out: `{arguments.out}` is no folder")
+    project = projects.at((cwd / config).parent)
+    discovery = project.discover([config])
     for _, sentence in discovery.problems:
         raise UsageError(sentence)
-    out = Path.cwd() / arguments.out if arguments.out else None
     try:
         migration = prepare(
             project,
@@ -35,27 +41,27 @@ def run(arguments: argparse.Namespace) -> int:
     except NotAConfig as error:
         raise UsageError(str(error)) from None
     write(migration)
-    root = repository_root(project.cwd)
-    folder = _shown(migration.folder, project.cwd)
-    result = migration.after.configs[0]
-    expected = root / "migrate-resumable" / config.stem
-    if out is None and migration.folder != expected:
-        print(f"{_shown(expected, project.cwd)}/ holds another config's migration, so this one is beside it.")
-    print(f"Wrote {folder}/ ({len(migration.files)} files).")
-    print(f"Found:    {counts(migration.before)}")
-    print(f"Patched:  {len(migration.fixes.applied)}; left: {counts(migration.after)}")
-    print(f"{config.name}: {result.readiness}")
-    print(f"Report:   {folder}/migration-report.md")
-    print(f"Next:     {_next(migration.patched_config, folder, result.readiness)}")
+    emit("".join(f"{line}\n" for line in _lines(migration, config, cwd, named=out is not None)))
     left = any(f.severity.blocks and f.suppressed is None for f in migration.after.findings)
     return FOUND if left else OK
 
 
-def _shown(path: Path, cwd: Path) -> str:
-    return path.relative_to(cwd).as_posix() if path.is_relative_to(cwd) else str(path)
-
-
-def _next(patched: str | None, folder: str, readiness: str) -> str:
-    if readiness.startswith("not"):
-        return "read *Findings* in the report: what is open has to change by hand"
-    return f"NEMO=<checkout> {folder}/build-indexes-cmd.sh, then the checklist"
+def _lines(migration: Migration, config: Path, cwd: Path, *, named: bool) -> list[str]:
+    folder = shown(migration.folder, cwd)
+    expected = repository_root(cwd) / OUTPUT_FOLDER / config.stem
+    result = migration.after.configs[0]
+    lines = []
+    if not named and migration.folder != expected:
+        lines.append(f"{shown(expected, cwd)}/ holds another config's migration, so this one is beside it.")
+    lines += [
+        f"Wrote {folder}/ ({plural(len(migration.files), 'file')}).",
+        f"Found:    {counts(migration.before)}",
+        f"Patched:  {len(migration.fixes.applied)}; left: {counts(migration.after)}",
+        f"{config.name}: {result.readiness}",
+        f"Report:   {folder}/migration-report.md",
+    ]
+    if result.readiness.startswith("not"):
+        lines.append("Next:     read *Findings* in the report: what is open has to change by hand")
+    else:
+        lines.append(f"Next:     NEMO=<checkout> {folder}/build-indexes-cmd.sh, then the checklist")
+    return lines

@@ -1,89 +1,129 @@
-"""The arguments that commands share, and the project they describe."""
+"""What the arguments that commands share mean: settings with them on top, and the projects of the paths named."""
 
 from __future__ import annotations
 
 import argparse
-import difflib
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nemo_resumable.core.analysis import known_rule_names
 from nemo_resumable.core.project import Project
-from nemo_resumable.core.settings import SEVERITIES, Settings, load_settings
+from nemo_resumable.core.settings import SEVERITIES, Settings, check_rules, load_settings, merged, near_match
+from nemo_resumable.core.settings_toml import rule_word
 
 
 class UsageError(Exception):
     """The command line cannot be carried out; the message says why and what to do."""
 
 
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """Arguments that tell the analyzer what it cannot find by itself."""
-    parser.add_argument(
-        "--blend", action="append", default=[], metavar="FILE", help="a blend the config reads (repeatable)"
-    )
-    parser.add_argument("--indexes-root", metavar="DIR", help="the mirror in which `.idx` sidecars are built")
-    parser.add_argument("--launch-dir", metavar="DIR", help="where training is started (default: the current folder)")
-    parser.add_argument("-v", "--verbose", action="store_true", help="say more, also about internal errors")
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Files that the same settings hold for."""
+
+    project: Project
+    files: tuple[Path, ...]
 
 
-def project_from(arguments: argparse.Namespace, start: Path | None = None) -> Project:
-    """The project of a command line: settings of the nearest file, with the arguments on top."""
-    cwd = Path.cwd()
-    settings = load_settings(start or cwd)
-    changes: dict[str, Any] = {}
-    if arguments.indexes_root:
-        changes["indexes_root"] = arguments.indexes_root
-    if arguments.launch_dir:
-        folder = cwd / arguments.launch_dir
-        if not folder.is_dir():
-            raise UsageError(f"--launch-dir: there is no folder `{arguments.launch_dir}`")
-        changes["launch_dir"] = folder.resolve()
-    for name in ("select", "ignore"):
-        if words := getattr(arguments, name, None):
-            changes[name] = tuple(_rule_words(words, f"--{name}"))
-    if levels := getattr(arguments, "severity", None):
-        changes["severity"] = {**settings.severity, **dict(_level(text) for text in levels)}
-    if scope := getattr(arguments, "scope", None):
-        changes["scope"] = scope
-    _check_settings(settings)
-    blends = tuple(_existing(cwd, name) for name in arguments.blend)
-    return Project(replace(settings, **changes), cwd, blends=blends)
+@dataclass(slots=True)
+class Projects:
+    """Gives each file the project whose settings are nearest to it; the arguments go on top of all of them."""
+
+    arguments: argparse.Namespace
+    cwd: Path = field(default_factory=Path.cwd)
+    _memo: dict[Path, Settings] = field(default_factory=dict)
+    _projects: dict[Path | None, Project] = field(default_factory=dict)
+
+    def at(self, folder: Path) -> Project:
+        """The project that holds in a folder."""
+        settings = load_settings(folder, self._memo)
+        if settings.file not in self._projects:
+            self._projects[settings.file] = _project(settings, self.arguments, self.cwd)
+        return self._projects[settings.file]
+
+    def groups(self, paths: list[Path], *, force_exclude: bool) -> tuple[list[Group], list[tuple[Path, str]]]:
+        """The files behind the paths, by the settings that hold for them, and a sentence for each path without any."""
+        chosen: dict[int, tuple[Project, dict[Path, None]]] = {}
+        problems: list[tuple[Path, str]] = []
+        for path in paths:
+            absolute = self.cwd / path
+            folder = absolute.is_dir()
+            outer = self.at(absolute if folder else absolute.parent)
+            discovery = outer.discover([path], force_exclude=force_exclude)
+            problems += discovery.problems
+            for file in discovery.files:
+                project = self.at(file.parent) if folder else outer
+                if project is not outer and not project.discover([file], force_exclude=True).files:
+                    continue
+                chosen.setdefault(id(project), (project, {}))[1][file] = None
+        return [Group(project, tuple(files)) for project, files in chosen.values()], problems
 
 
-def _check_settings(settings: Settings) -> None:
-    for name, words in (
-        ("select", settings.select),
-        ("ignore", settings.ignore),
-        ("severity", tuple(settings.severity)),
-    ):
-        _rule_words(list(words), f"{settings.file}: `{name}`")
-
-
-def _existing(cwd: Path, name: str) -> Path:
-    path = cwd / name
-    if not path.is_file():
-        raise UsageError(f"--blend: there is no file `{name}`")
-    return path.resolve()
-
-
-def _rule_words(words: list[str], place: str) -> list[str]:
-    """Codes, prefixes and names, split at commas; raises UsageError for one that selects nothing."""
-    if not words:
-        return []
-    from nemo_resumable.core.analysis import known_rule_names
-
+def _project(settings: Settings, arguments: argparse.Namespace, cwd: Path) -> Project:
     known = known_rule_names()
-    chosen = [word.strip() for text in words for word in text.split(",") if word.strip()]
-    for word in chosen:
-        if word.upper() not in known and word not in known:
-            near = difflib.get_close_matches(word, known, 1)
-            raise UsageError(f"{place}: `{word}` is no rule" + (f"; did you mean `{near[0]}`?" if near else ""))
-    return chosen
+    check_rules(settings, known)
+    select = _words(getattr(arguments, "select", None), "--select", known)
+    ignore = _words(getattr(arguments, "ignore", None), "--ignore", known)
+    if ignore is not None and select is None:
+        ignore = (*settings.ignore, *ignore)
+    elif select is not None:
+        # Who selects on the command line wants to see it, whatever the file leaves out.
+        ignore = ignore or ()
+    levels = _levels(getattr(arguments, "severity", None) or [], known)
+    changed = merged(
+        settings,
+        select=select,
+        ignore=ignore,
+        severity={**settings.severity, **levels} if levels else None,
+        scope=getattr(arguments, "scope", None),
+        indexes_root=arguments.indexes_root,
+        launch_dir=_folder(cwd, arguments.launch_dir, "--launch-dir"),
+    )
+    return Project(changed, cwd, blends=tuple(_file(cwd, name, "--blend") for name in arguments.blend))
 
 
-def _level(text: str) -> tuple[str, str]:
-    rule, _, level = text.partition("=")
-    if level not in SEVERITIES:
-        raise UsageError(f"--severity takes RULE={'|'.join(SEVERITIES)}, not `{text}`")
-    _rule_words([rule], "--severity")
-    return (rule.upper() if rule.upper().startswith("NR") and rule[2:].isdigit() else rule), level
+def _words(texts: list[str] | None, flag: str, known: list[str]) -> tuple[str, ...] | None:
+    """Codes, prefixes and names, split at commas; raises UsageError for one that selects nothing."""
+    if texts is None:
+        return None
+    words = tuple(rule_word(word) for text in texts for word in text.split(",") if word.strip())
+    if not words:
+        raise UsageError(f"{flag} takes codes, prefixes or names of rules")
+    for word in words:
+        if word not in known:
+            raise UsageError(f"{flag}: {unknown_rule(word, known)}")
+    return words
+
+
+def unknown_rule(word: str, known: list[str]) -> str:
+    """The sentence about a word that is no rule."""
+    return f"`{word}` is no rule{near_match(word, known) or '; `nemo-resumable rules` lists them all'}"
+
+
+def _levels(texts: list[str], known: list[str]) -> Mapping[str, str]:
+    levels: dict[str, Any] = {}
+    for text in texts:
+        word, _, level = text.partition("=")
+        if level not in SEVERITIES:
+            near = near_match(level, SEVERITIES) if level else ""
+            raise UsageError(f"--severity takes RULE=LEVEL with {', '.join(SEVERITIES)}, not `{text}`{near}")
+        rule = rule_word(word)
+        if rule not in known or (rule.startswith("NR") and len(rule) < 5):
+            raise UsageError(f"--severity: {unknown_rule(rule, [name for name in known if len(name) > 4])}")
+        levels[rule] = level
+    return levels
+
+
+def _folder(cwd: Path, name: str | None, flag: str) -> Path | None:
+    if name is None:
+        return None
+    if not (cwd / name).is_dir():
+        raise UsageError(f"{flag}: there is no folder `{name}`; check the path")
+    return (cwd / name).resolve()
+
+
+def _file(cwd: Path, name: str, flag: str) -> Path:
+    if not (cwd / name).is_file():
+        raise UsageError(f"{flag}: there is no file `{name}`; check the path")
+    return (cwd / name).resolve()

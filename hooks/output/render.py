@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from nemo_resumable.core.analysis import Analysis
 from nemo_resumable.core.findings import Finding, FixKind
 
+FORMATS = ("full", "concise", "json", "jsonl")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Report:
     """An analysis and how it is to be shown. Paths below `cwd` are shown relative to it."""
 
@@ -20,12 +24,17 @@ class Report:
 
     def name(self, path: Path) -> str:
         """A path as it is shown."""
-        return path.relative_to(self.cwd).as_posix() if path.is_relative_to(self.cwd) else str(path)
+        return shown(path, self.cwd)
 
-    @property
+    @cached_property
     def open(self) -> list[Finding]:
         """The findings that are not suppressed."""
         return [finding for finding in self.analysis.findings if finding.suppressed is None]
+
+
+def shown(path: Path, cwd: Path) -> str:
+    """A path relative to a folder where it lies below it, else as it is."""
+    return path.relative_to(cwd).as_posix() if path.is_relative_to(cwd) else str(path)
 
 
 def fixable(finding: Finding) -> bool:
@@ -34,12 +43,35 @@ def fixable(finding: Finding) -> bool:
     return fix is not None and bool(fix.edits) and not fix.withheld and fix.kind is FixKind.SAFE
 
 
-def render(report: Report, format: str, *, color: bool) -> str:
+def excludable(finding: Finding) -> bool:
+    """Whether --fix would apply the finding's fix together with --exclude-blocked."""
+    fix = finding.fix
+    offered = fix is not None and bool(fix.edits) and not fix.withheld and fix.kind is FixKind.CHOICE
+    return offered and finding.code.startswith("NR3")
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 error`, `2 errors`, `2 fatal`."""
+    return f"{number} {noun}" if number == 1 or noun == "fatal" else f"{number} {noun}s"
+
+
+def statistics(found: list[Finding]) -> str:
+    """How often each rule was found, the most frequent first."""
+    counts = Counter((finding.code, finding.name) for finding in found)
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+    return "".join(f"{number:5}  {code}  {name}\n" for (code, name), number in rows)
+
+
+def render(report: Report, form: str, *, color: bool) -> str:
     """The text of a report."""
-    if format in ("json", "jsonl"):
-        from .json_format import as_json, as_jsonl
+    if form in ("json", "jsonl"):
+        from . import json_format
 
-        return as_json(report) if format == "json" else as_jsonl(report)
-    from .text_format import concise, full
+        return json_format.as_json(report) if form == "json" else json_format.as_jsonl(report)
+    if form == "concise":
+        from .concise import concise
 
-    return full(report, color) if format == "full" else concise(report, color)
+        return concise(report, color)
+    from .full import full
+
+    return full(report, color)

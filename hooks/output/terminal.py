@@ -1,12 +1,9 @@
-"""What a terminal shows: colours, display width of characters, wrapping."""
+"""The terminal: whether it takes colours, how wide it is, and writing to it whatever becomes of the reader."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import textwrap
-import unicodedata
 
 STYLES = {
     "fatal": "1;35",
@@ -16,6 +13,8 @@ STYLES = {
     "bold": "1",
     "frame": "1;34",
     "help": "1;32",
+    "added": "32",
+    "removed": "31",
 }
 
 
@@ -25,11 +24,11 @@ def use_color(choice: str, *, to_file: bool = False) -> bool:
         return choice == "always"
     if to_file or os.environ.get("NO_COLOR"):
         return False
-    if os.environ.get("FORCE_COLOR"):
+    if (wish := os.environ.get("FORCE_COLOR")) is not None and wish != "0":
         return True
     if (wish := os.environ.get("PRE_COMMIT_COLOR")) in ("always", "never"):
         return wish == "always"
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def paint(text: str, style: str, color: bool) -> str:
@@ -38,54 +37,45 @@ def paint(text: str, style: str, color: bool) -> str:
 
 
 def width() -> int:
-    """The columns to write in: the terminal's, between 60 and 120; 80 where there is none."""
-    return max(60, min(shutil.get_terminal_size((80, 24)).columns, 120))
+    """The columns to write in: what COLUMNS or the terminal says, at least 40; 80 where neither says anything."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said):
+        return max(40, int(said))
+    try:
+        return max(40, os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1).columns)
+    except (OSError, ValueError):
+        return 80
 
 
-def cells(text: str) -> int:
-    """How many terminal cells a text takes: wide East Asian characters and emoji two, combining marks none."""
-    return sum(_cells(char) for char in text)
+def emit(text: str, encoding: str = "") -> None:
+    """Write to the standard output at once, in its own encoding or in one that the format asks for.
+
+    A reader that has gone away (`| head`) is no error.
+    """
+    out = sys.stdout
+    if out is None or not text:
+        return
+    try:
+        if hasattr(out, "buffer"):
+            # Bytes, so that neither newlines nor characters the terminal's encoding lacks are a matter of the platform.
+            out.flush()
+            out.buffer.write(text.encode(encoding or out.encoding or "utf-8", "backslashreplace"))
+        else:
+            out.write(text)
+        out.flush()
+    except BrokenPipeError:
+        discard_output()
+    except OSError:
+        discard_output()
+        raise
 
 
-def _cells(char: str) -> int:
-    if ord(char) < 0x300:
-        return 1
-    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
-def wrap(text: str, columns: int, first: str, rest: str) -> str:
-    """Wrap a sentence under a lead."""
-    return textwrap.fill(
-        text, columns, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
-    )
-
-
-def excerpt(line: str, start: int, end: int, columns: int) -> tuple[str, str]:
-    """A source line and its underline, tabs spread and cut around the span to the columns there are."""
-    shown = "".join(_visible(char) for char in line)
-    offsets = [0]
-    for char in line:
-        offsets.append(offsets[-1] + len(_visible(char)))
-    start, end = offsets[min(start, len(line))], offsets[min(max(end, start + 1), len(line))]
-    end = max(end, start + 1)
-    left = 0
-    if cells(shown) > columns:
-        left = max(0, min(start - columns // 4, len(shown) - columns))
-        piece = shown[left:]
-        while cells(piece) > columns - 2:
-            piece = piece[:-1]
-        head = "…" if left else ""
-        tail = "…" if left + len(piece) < len(shown) else ""
-        end = min(end, left + len(piece))
-        shown = head + piece + tail
-        before = cells(head + piece[: start - left])
-        return shown, " " * before + "^" * max(1, cells(piece[start - left : end - left]))
-    return shown, " " * cells(shown[:start]) + "^" * max(1, cells(shown[start:end]))
-
-
-def _visible(char: str) -> str:
-    if char == "\t":
-        return "    "
-    return char if char.isprintable() else f"\\x{ord(char):02x}"
+def discard_output() -> None:
+    """Send what may still wait in the standard output nowhere, where it cannot be written: Python would complain at exit."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,98 @@
+"""What --fix writes and --diff prints: the verified changes of every group of files."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from nemo_resumable.core.analysis import Analysis
+from nemo_resumable.core.fixing import fix
+from nemo_resumable.core.settings import repository_root
+from nemo_resumable.core.syntax.nodes import Document
+from nemo_resumable.core.text import Source
+from nemo_resumable.core.writing import WriteRefused, write_atomically
+
+from .options import Group
+from .output.render import plural, shown
+from .output.terminal import emit, paint, use_color
+
+
+def mend(groups: list[Group], arguments: argparse.Namespace, cwd: Path) -> tuple[list[Analysis], int, bool]:
+    """Apply or print the changes.
+
+    Returns what is to be reported (after --fix what is left, with --diff what there is), the number of files changed
+    or that would change, and whether a file could not be written.
+    """
+    analyses: list[Analysis] = []
+    applied = changed = 0
+    refused = False
+    for group in groups:
+        result = fix(group.project, group.files, exclude_blocked=arguments.exclude_blocked)
+        for finding, reason in result.dropped:
+            _say(f"the fix for {finding.code} in {shown(finding.location.file, cwd)} is not applied: {reason}")
+        before = {path: _source(group, path) for path in result.texts}
+        pairs = [(before[path], source) for path, source in sorted(result.texts.items())]
+        if arguments.diff:
+            color = use_color(arguments.color)
+            emit("".join(unified(old, new, shown(new.path, cwd), color) for old, new in pairs), "utf-8")
+            analyses.append(result.before)
+            changed += len(pairs)
+            continue
+        written = sum(_written(old, new, group) for old, new in pairs)
+        refused = refused or written < len(pairs)
+        changed += written
+        applied += len(result.applied)
+        analyses.append(result.analysis if written == len(pairs) else result.before)
+    if arguments.diff:
+        print(f"{plural(changed, 'file')} would change.", file=sys.stderr)
+    elif changed and not refused:
+        print(f"Fixed {plural(applied, 'finding')} in {plural(changed, 'file')}.", file=sys.stderr)
+    return analyses, changed, refused
+
+
+def unified(before: Source, after: Source, name: str, color: bool = False) -> str:
+    """The changes of a file as a unified diff that `patch` takes: lines end where `\\n` stands, and nowhere else."""
+    from difflib import unified_diff
+
+    lines = []
+    for line in unified_diff(_lines(before), _lines(after), name, name):
+        whole = line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        if color:
+            style = {"+": "added", "-": "removed", "@": "frame"}.get(line[0], "")
+            body = whole.rstrip("\n")
+            whole = (paint(body, style, color) if style else body) + "\n"
+        lines.append(whole)
+    return "".join(lines)
+
+
+def _lines(source: Source) -> list[str]:
+    return re.findall(r"[^\n]*\n|[^\n]+", ("\ufeff" if source.bom else "") + source.text)
+
+
+def _source(group: Group, path: Path) -> Source:
+    document = group.project.store.load(path)
+    assert isinstance(document, Document)  # only what was read is ever fixed
+    return document.source
+
+
+def _written(before: Source, after: Source, group: Group) -> bool:
+    """Write a file, unless somebody else has written it since it was read."""
+    path = after.path
+    settings = group.project.settings
+    root = repository_root(path.parent)
+    if settings.file is not None and path.is_relative_to(settings.root) and not (root / ".git").exists():
+        root = settings.root
+    try:
+        if path.read_bytes() != before.to_bytes():
+            raise WriteRefused(f"`{path}` has changed meanwhile; run the command again")
+        write_atomically(path, after.to_bytes(), root=root)
+    except OSError as error:
+        _say(str(error))
+        return False
+    return True
+
+
+def _say(sentence: str) -> None:
+    print(f"nemo-resumable: {sentence}", file=sys.stderr)
