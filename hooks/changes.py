@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from nemo_resumable.core.analysis import Analysis
+from nemo_resumable.core.analysis import Analysis, analyze
 from nemo_resumable.core.fixing import fix
 from nemo_resumable.core.settings import repository_root
 from nemo_resumable.core.syntax.nodes import Document
@@ -44,7 +44,8 @@ def mend(groups: list[Group], arguments: argparse.Namespace, cwd: Path) -> tuple
         refused = refused or written < len(pairs)
         changed += written
         applied += len(result.applied)
-        analyses.append(result.analysis if written == len(pairs) else result.before)
+        # Where a file could not be written, only what now stands on disk can be reported.
+        analyses.append(result.analysis if written == len(pairs) else analyze(group.project, group.files))
     if arguments.diff:
         print(f"{plural(changed, 'file')} would change.", file=sys.stderr)
     elif changed and not refused:

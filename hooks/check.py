@@ -10,11 +10,10 @@ from pathlib import Path
 
 from nemo_resumable.core.analysis import Analysis, analyze
 from nemo_resumable.core.findings import Severity
-from nemo_resumable.core.project import Project
 
 from .cli import FAILED, FOUND, OK
 from .options import Group, Projects, UsageError
-from .output.render import Report, render, statistics
+from .output.render import Report, plural, render, shown, statistics
 from .output.terminal import emit, use_color
 
 
@@ -25,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     groups, problems = _from_stdin(projects) if arguments.stdin_filename else _from_paths(projects)
     _tell(sentence for _, sentence in problems)
     if arguments.verbose:
-        _tell(f"{_number(group)} under {group.project.settings.file or 'no settings file'}" for group in groups)
+        _tell(_settings_used(group) for group in groups)
     changes = 0
     failed = bool(problems)
     if arguments.fix or arguments.diff:
@@ -38,9 +37,10 @@ def run(arguments: argparse.Namespace) -> int:
     analysis = _joined(analyses)
     # A file that was only met in a folder may be anything; one that was named has to be readable.
     named = {Path(os.path.normpath(projects.cwd / name)) for name in arguments.paths}
-    unreadable = [sentence for file, sentence in analysis.problems if file in named or arguments.stdin_filename]
-    _tell(sentence for file, sentence in analysis.problems if sentence in unreadable or arguments.verbose)
-    failed = failed or bool(unreadable)
+    for file, sentence in analysis.problems:
+        if file in named or arguments.verbose:
+            _tell([sentence.replace(f"`{file}`", f"`{shown(file, projects.cwd)}`")])
+        failed = failed or file in named
     if not (failed and not analysis.findings and not analysis.configs and arguments.format == "full"):
         _print(Report(analysis, projects.cwd, arguments.verbose, arguments.statistics), arguments)
     threshold = Severity(arguments.fail_on).rank
@@ -50,6 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
     stdin = arguments.stdin_filename
+    if "" in arguments.paths:
+        raise UsageError("a path is empty; `.` is the current folder")
+    if arguments.output == "-":
+        arguments.output = None
     if arguments.fix and arguments.diff:
         raise UsageError("--fix changes files and --diff does not; give one of them")
     if arguments.exclude_blocked and not (arguments.fix or arguments.diff):
@@ -103,8 +107,9 @@ def _tell(sentences: Iterable[str]) -> None:
         print(f"nemo-resumable: {sentence}", file=sys.stderr)
 
 
-def _number(group: Group) -> str:
-    return f"{len(group.files)} file{'s'[: len(group.files) != 1]}"
+def _settings_used(group: Group) -> str:
+    file = group.project.settings.file
+    return f"{plural(len(group.files), 'file')} judged with {file or 'the default settings'}"
 
 
 def _print(report: Report, arguments: argparse.Namespace) -> None:
@@ -133,6 +138,3 @@ def _write(path: Path, data: bytes) -> None:
     from nemo_resumable.core.writing import write_atomically
 
     write_atomically(path.resolve(), data)
-
-
-__all__ = ["Project", "run"]

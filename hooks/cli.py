@@ -8,22 +8,21 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from .output.terminal import discard_output
+from .output.terminal import settle_output
 
 OK, FOUND, FAILED = 0, 1, 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns 0 for clean, 1 for findings or changes, 2 for what could not be done."""
-    try:
-        arguments = _parser().parse_args(argv)
-    except SystemExit as stop:  # argparse has said what it had to say
-        return stop.code if isinstance(stop.code, int) else FAILED
     collecting = gc.isenabled()
     gc.disable()  # a run is short and makes little garbage; the collector would take a third of it
     try:
-        return _run(arguments)
+        return _run(_parser().parse_args(argv))
+    except SystemExit as stop:  # argparse has said what it had to say
+        return stop.code if isinstance(stop.code, int) else FAILED
     finally:
+        settle_output()
         if collecting:
             gc.enable()
 
@@ -50,7 +49,6 @@ def _run(arguments: argparse.Namespace) -> int:
             f"internal error ({type(error).__name__}: {error}); please report it, with what `-v` adds, and the config "
             "where you may share it"
         )
-    discard_output()
     return FAILED
 
 

@@ -98,13 +98,13 @@ def _summary(page: _Page) -> Iterator[str]:
     report = page.report
     found, configs = report.open, report.analysis.configs
     if not report.analysis.findings and not configs:
-        if not report.analysis.problems:
-            yield "No training config with Lhotse datasets was found; nothing to report."
+        yield "No training config with Lhotse datasets was found; nothing to report."
         return
     if report.statistics and found:
         yield from statistics(found).splitlines()
         yield ""
-    yield from wrap(_counts(found), page.text_columns, rest="    ")
+    line = _counts(found)
+    yield from [line] if len(line) <= page.columns else line.replace("; ", ";\n    ").split("\n")
     if suppressed := len(report.analysis.findings) - len(found):
         yield f"{plural(suppressed, 'finding')} suppressed by comments."
     if len(configs) > _MAX_CONFIGS and not report.verbose:

@@ -64,14 +64,14 @@ def emit(text: str, encoding: str = "") -> None:
             out.write(text)
         out.flush()
     except BrokenPipeError:
-        discard_output()
+        settle_output()
     except OSError:
-        discard_output()
+        settle_output()
         raise
 
 
-def discard_output() -> None:
-    """Send what may still wait in the standard output nowhere, where it cannot be written: Python would complain at exit."""
+def settle_output() -> None:
+    """Flush the standard output; what cannot be written goes nowhere, or Python would complain about it at exit."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
