@@ -2,198 +2,247 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Sequence
 
 from ..findings import Edit
 from ..text import Span
-from .nodes import Alias, Document, Mapping, Node, Pair, Scalar, Sequence, deref
-from .scalars import STR, plain_tag
+from .layout import (
+    COMMENT,
+    after_blank_lines,
+    begins_line,
+    colon_of,
+    header,
+    indent_of,
+    indent_step,
+    is_block_scalar,
+    is_explicit,
+    is_omitted,
+    last_leaf,
+    line_end,
+    line_start,
+    pair_end,
+    refuse_shared,
+    refuse_shared_below,
+    written_pair,
+)
+from .nodes import Alias, Document, Mapping, Node, Pair, Scalar
+from .serializing import CannotEdit, quoted, serialize
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./$~][\w./@+=%~$-]*(?::[\w/.@+=%~$-]+)*")
+__all__ = ["CannotEdit", "insert_pair", "quoted", "serialize", "set_nested", "set_value", "written_pair"]
 
-
-class CannotEdit(Exception):
-    """The change cannot be made without touching something else; the message says what."""
-
-
-def serialize(value: object) -> str:
-    """A value as YAML text that reads back as the same value, in block and in flow style."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, str):
-        plain = _PLAIN.fullmatch(value) is not None and plain_tag(value) == STR
-        return value if plain else json.dumps(value, ensure_ascii=False)
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(serialize(item) for item in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{serialize(key)}: {serialize(item)}" for key, item in value.items()) + "}"
-    raise CannotEdit(f"{type(value).__name__} has no YAML form")
-
-
-def written_pair(mapping: Mapping, key: str) -> Pair | None:
-    """The pair of a key as it stands in the mapping itself, not one that a merge key brings."""
-    found = None
-    for pair in mapping.pairs:
-        name = deref(pair.key)
-        if isinstance(name, Scalar) and name.value == key:
-            found = pair
-    return found
+_TRAILING_COMMENT = re.compile(r"[ \t]*(?:^|(?<=[ \t]))#.*")
 
 
 def set_value(document: Document, mapping: Mapping, key: str, value: object, *, note: str = "") -> tuple[Edit, ...]:
-    """Give a key of a mapping a value: replace what is written, or insert the key at the end."""
-    _refuse_shared(document, mapping.anchor)
+    """Give a key of a mapping a value: replace what is written, or insert the key at the end.
+
+    A key that only a merge key brings is written out, which wins. Raises CannotEdit.
+    """
+    refuse_shared(document, mapping.anchor)
     pair = written_pair(mapping, key)
     if pair is None:
         return insert_pair(document, mapping, key, serialize(value), note=note)
-    return (_replace(document, pair, serialize(value), note),)
+    return _replace(document, mapping, pair, serialize(value), note)
 
 
-def _replace(document: Document, pair: Pair, text: str, note: str) -> Edit:
-    file, node = document.source.path, pair.value
+def _replace(document: Document, mapping: Mapping, pair: Pair, text: str, note: str) -> tuple[Edit, ...]:
+    file, node, source = document.source.path, pair.value, document.source
     if isinstance(node, Alias):
-        return Edit(file, node.span, text, note)
-    _refuse_shared(document, node.anchor)
-    span = node.outer
-    if span.start == span.end:
-        return Edit(file, span, f" {text}", note)
-    if not isinstance(node, Scalar) and not node.flow:
-        if "#" in document.source.cut(span):
+        return (Edit(file, node.span, text, note),)
+    refuse_shared_below(document, node)
+    if is_omitted(node):
+        return (_fill_omitted(document, mapping, pair, text, note),)
+    if COMMENT.search(source.text, node.outer.start, node.span.start):
+        raise CannotEdit("a comment stands inside the value")
+    if is_block_scalar(node):
+        end_of_header = line_end(document, node.span.start)
+        comment = _TRAILING_COMMENT.search(source.text, node.span.start, end_of_header)
+        kept = comment.group() if comment else ""
+        return (Edit(file, node.outer, text + kept, note),)
+    if isinstance(node, Scalar) or node.flow:
+        if not isinstance(node, Scalar) and COMMENT.search(source.cut(node.span)):
             raise CannotEdit("comments inside the value would be lost")
-        colon = document.source.text.index(":", pair.key.outer.end)
-        return Edit(file, Span(colon + 1, span.end), f" {text}", note)
-    return Edit(file, span, text, note)
+        return (Edit(file, node.outer, text, note),)
+    return _replace_block(document, pair, text, note)
 
 
-def _refuse_shared(document: Document, anchor: str | None) -> None:
-    if anchor is not None and re.search(rf"\*{re.escape(anchor)}(?![\w-])", document.source.text):
-        raise CannotEdit(f"`&{anchor}` is used in other places too")
+def _fill_omitted(document: Document, mapping: Mapping, pair: Pair, text: str, note: str) -> Edit:
+    """The value of a key that has none."""
+    colon = colon_of(document, pair)
+    if colon is not None:
+        return Edit(document.source.path, Span(colon + 1, colon + 1), f" {text}", note)
+    if not mapping.flow:
+        raise CannotEdit("the key stands behind a question mark")
+    end = pair.key.outer.end
+    return Edit(document.source.path, Span(end, end), f": {text}", note)
+
+
+def _replace_block(document: Document, pair: Pair, text: str, note: str) -> tuple[Edit, ...]:
+    """A block collection made a value on the key's line; the comment behind the key stays there."""
+    source, span = document.source, pair.value.span
+    colon = colon_of(document, pair)
+    if colon is None or is_explicit(document, pair):
+        raise CannotEdit("the key stands behind a question mark")
+    end = line_end(document, colon)
+    if COMMENT.search(source.text, min(end, span.start), span.end):
+        raise CannotEdit("comments inside the value would be lost")
+    comment = _TRAILING_COMMENT.search(source.text, colon + 1, end)
+    if comment is None or span.start <= end:
+        return (Edit(source.path, Span(colon + 1, span.end), f" {text}", note),)
+    value = Edit(source.path, Span(colon + 1, comment.start()), f" {text}", note)
+    return (value, Edit(source.path, Span(end, span.end), ""))
 
 
 def insert_pair(document: Document, mapping: Mapping, key: str, text: str, *, note: str = "") -> tuple[Edit, ...]:
     """Insert `key: text` at the end of a mapping. In block style, `text` may hold further lines, indented from zero."""
-    source = document.source
     if mapping.flow:
-        place, before = (mapping.pairs[-1].value.outer.end, ", ") if mapping.pairs else (mapping.span.start + 1, "")
-        return (Edit(source.path, Span(place, place), f"{before}{serialize(key)}: {text}", note),)
-    indent = " " * (source.lines.position(mapping.pairs[0].key.outer.start).column - 1)
+        return _insert_in_flow(document, mapping, f"{serialize(key)}: {text}", note)
+    source = document.source
+    indent = indent_of(document, mapping)
     lines = f"{serialize(key)}: {text}" if not text.startswith("\n") else f"{serialize(key)}:{text}"
     body = lines.replace("\n", f"\n{indent}").replace("\n", source.newline)
     last = mapping.pairs[-1]
-    if _keeps_blank_lines(document, last.value):
-        place = last.key.outer.start
-        return (Edit(source.path, Span(place, place), f"{body}{source.newline}{indent}", note),)
-    place = _line_end(document, max(mapping.span.end, last.key.outer.end))
+    end = max(mapping.span.end, last.key.outer.end)
+    place = line_end(document, end)
+    leaf = last_leaf(last.value)
+    if is_block_scalar(leaf):
+        after = after_blank_lines(document, end)
+        blank = source.text[place:after]
+        # `|+` counts the blank lines after it, and a line of many spaces is content.
+        counted = "+" in header(document, leaf) or bool(blank.strip("\r\n"))
+        open_end = after == len(source.text) and not source.text.endswith(("\n", "\r"))
+        if open_end and (counted or "-" not in header(document, leaf)):
+            return (_insert_before(document, last, indent, body, note),)  # a final newline would become content
+        if counted:
+            return (Edit(source.path, Span(after, after), f"{indent}{body}{source.newline}", note),)
     return (Edit(source.path, Span(place, place), f"{source.newline}{indent}{body}", note),)
 
 
-def _line_end(document: Document, offset: int) -> int:
-    lines = document.source.lines
-    return lines.line_span(lines.position(offset).line).end
+def _insert_before(document: Document, pair: Pair, indent: str, body: str, note: str) -> Edit:
+    """A pair before another and the comment lines that belong to it."""
+    source, start = document.source, pair.key.outer.start
+    if is_explicit(document, pair):
+        raise CannotEdit("the keys stand behind question marks")
+    if not begins_line(document, start):  # the first key of a list item, behind its dash
+        return Edit(source.path, Span(start, start), f"{body}{source.newline}{indent}", note)
+    number = source.lines.position(start).line
+    while number > 1 and source.lines.line_text(number - 1).startswith(f"{indent}#"):
+        number -= 1
+    place = source.lines.starts[number - 1]
+    return Edit(source.path, Span(place, place), f"{indent}{body}{source.newline}", note)
 
 
-def _keeps_blank_lines(document: Document, node: Node) -> bool:
-    """Whether the last leaf is a block scalar that counts the blank lines after it (`|+`)."""
-    while not isinstance(node, (Scalar, Alias)):
-        if isinstance(node, Mapping):
-            node = node.pairs[-1].value if node.pairs else Scalar(node.span, node.span, None, "", "plain")
-        else:
-            node = node.items[-1] if node.items else Scalar(node.span, node.span, None, "", "plain")
-    if isinstance(node, Scalar) and node.style in ("literal", "folded"):
-        header = document.source.text[node.span.start : node.span.start + 4]
-        return "+" in header.split("\n")[0]
-    return False
-
-
-def set_nested(document: Document, path: tuple[str, ...], value: object, *, note: str = "") -> tuple[Edit, ...]:
-    """Give the key at a path a value, creating the mappings on the way."""
+def _insert_in_flow(document: Document, mapping: Mapping, body: str, note: str) -> tuple[Edit, ...]:
     source = document.source
-    root = document.root
-    if root is None or (isinstance(root, Scalar) and root.value is None):
-        if root is not None and source.cut(root.outer).strip():
-            raise CannotEdit("the document is null")
-        lead = source.newline if source.text and not source.text.endswith(("\n", "\r")) else ""
-        end = len(source.text)
-        body = _nested_block(path, value, document)[1:].replace("\n", source.newline)
-        return (Edit(source.path, Span(end, end), f"{lead}{body}{source.newline}", note),)
-    node: Node = root
+    if source.text[mapping.span.start] != "{":
+        raise CannotEdit("it is a pair in a list, without braces of its own")
+    if not mapping.pairs:
+        place = mapping.span.start + 1
+        return (Edit(source.path, Span(place, place), body, note),)
+    last = mapping.pairs[-1]
+    end = pair_end(document, last)
+    comma = re.compile(r"(?:\s|(?<=\s)#[^\n\r]*)*,").match(source.text, end)
+    start = last.key.outer.start
+    if not begins_line(document, start) or is_explicit(document, last):
+        gap = " " if is_omitted(last.value) else ""  # libyaml refuses `a:,`
+        return (Edit(source.path, Span(end, end), f"{gap}, {body}", note),)
+    lead = source.text[line_start(document, start) : start]
+    behind = comma.end() if comma else end
+    place = line_end(document, behind)
+    rest = source.text[behind:place].strip()
+    if rest and not COMMENT.match(source.text[behind:place].lstrip()):
+        return (Edit(source.path, Span(end, end), f", {body}", note),)
+    new = f"{source.newline}{lead}{body}"
+    if comma:
+        return (Edit(source.path, Span(place, place), f"{new},", note),)
+    gap = " " if is_omitted(last.value) else ""
+    if not rest:
+        return (Edit(source.path, Span(end, end), f"{gap},{new}", note),)
+    return (Edit(source.path, Span(end, end), f"{gap},"), Edit(source.path, Span(place, place), new, note))
+
+
+def set_nested(document: Document, path: Sequence[str], value: object, *, note: str = "") -> tuple[Edit, ...]:
+    """Give the key at a path a value, creating the mappings on the way. Raises CannotEdit."""
+    if not path:
+        raise CannotEdit("the path is empty")
+    node = document.root
+    if node is None or (isinstance(node, Scalar) and node.value is None):
+        return (_first_lines(document, path, value, note),)
     for depth, key in enumerate(path):
         if not isinstance(node, Mapping):
-            raise CannotEdit(f"`{'.'.join(path[:depth])}` is not a section")
-        _refuse_shared(document, node.anchor)
+            kind = "an alias, shared with other places" if isinstance(node, Alias) else "not a section"
+            raise CannotEdit(f"`{'.'.join(path[:depth])}` is {kind}" if depth else "the file is not a section")
+        refuse_shared(document, node.anchor)
         rest = path[depth + 1 :]
         pair = written_pair(node, key)
         if pair is None:
-            text = _nested(rest, value, node.flow, document)
-            return insert_pair(document, node, key, text, note=note)
+            merged = node.get(key)
+            if rest and merged is not None:
+                raise CannotEdit(f"`{key}` comes from an anchor, shared with other places")
+            return insert_pair(document, node, key, _nested(rest, value, node.flow, document), note=note)
         if not rest:
-            return (_replace(document, pair, serialize(value), note),)
-        if isinstance(pair.value, Alias):
-            raise CannotEdit(f"`{key}` is an alias, shared with other places")
+            return _replace(document, node, pair, serialize(value), note)
         if isinstance(pair.value, Scalar) and pair.value.value is None:
             return _fill_null(document, node, pair, rest, value, note)
         node = pair.value
-    raise CannotEdit("the path is empty")
+    raise AssertionError("the loop ends with the path")
 
 
-def _nested(path: tuple[str, ...], value: object, flow: bool, document: Document) -> str:
+def _first_lines(document: Document, path: Sequence[str], value: object, note: str) -> Edit:
+    """The first keys of a document that has none."""
+    source, root = document.source, document.root
+    if root is not None and source.cut(root.outer).strip():
+        raise CannotEdit("the document is null")
+    if document.further_documents or re.search(r"^\.\.\.(\s|$)", source.text, re.MULTILINE):
+        raise CannotEdit("the file holds several documents")
+    lead = source.newline if source.text and not source.text.endswith(("\n", "\r")) else ""
+    end = len(source.text)
+    body = _nested_block(path, value, document)[1:].replace("\n", source.newline)
+    return Edit(source.path, Span(end, end), f"{lead}{body}{source.newline}", note)
+
+
+def _nested(path: Sequence[str], value: object, flow: bool, document: Document) -> str:
     """The text after `key:` for what is still to be created below it."""
-    if not path:
-        return serialize(value)
-    if flow:
-        text = serialize(value)
-        for key in reversed(path):
-            text = f"{{{serialize(key)}: {text}}}"
-        return text
-    return _nested_block(path, value, document, 1)
+    if path and not flow:
+        return _nested_block(path, value, document, 1)
+    text = serialize(value)
+    for key in reversed(path):
+        text = f"{{{serialize(key)}: {text}}}"
+    return text
 
 
-def _nested_block(path: tuple[str, ...], value: object, document: Document, depth: int = 0) -> str:
-    step = _indent_step(document)
+def _nested_block(path: Sequence[str], value: object, document: Document, depth: int = 0) -> str:
+    step = indent_step(document)
     lines = [" " * (step * (depth + index)) + f"{serialize(key)}:" for index, key in enumerate(path)]
     return "\n" + "\n".join(lines) + f" {serialize(value)}"
 
 
 def _fill_null(
-    document: Document, parent: Mapping, pair: Pair, rest: tuple[str, ...], value: object, note: str
+    document: Document, parent: Mapping, pair: Pair, rest: Sequence[str], value: object, note: str
 ) -> tuple[Edit, ...]:
     """Turn an empty section (`train_ds:`, `train_ds: null`) into a mapping."""
     source, node = document.source, pair.value
-    assert isinstance(node, Scalar)
-    if node.anchor is not None:
-        raise CannotEdit(f"`&{node.anchor}` would move")
+    refuse_shared_below(document, node)
     if parent.flow:
-        lead = " " if node.span.start == node.span.end else ""
-        return (Edit(source.path, node.outer, lead + _nested(rest, value, True, document), note),)
-    indent = " " * (source.lines.position(pair.key.outer.start).column - 1)
+        return _replace(document, parent, pair, _nested(rest, value, True, document), note)
+    colon = colon_of(document, pair)
+    if colon is None or is_explicit(document, pair):
+        raise CannotEdit("the key stands behind a question mark")
+    if COMMENT.search(source.text, node.outer.start, _end(node)):
+        raise CannotEdit("a comment stands inside the value")
+    indent = indent_of(document, parent)
     body = _nested_block(rest, value, document, 1).replace("\n", f"\n{indent}").replace("\n", source.newline)
-    place = _line_end(document, max(node.outer.end, pair.key.outer.end))
-    edits = [Edit(source.path, Span(place, place), body, note)]
-    if node.outer.end > node.outer.start:
-        start = node.outer.start
-        while source.text[start - 1] in " \t":
-            start -= 1
-        edits.insert(0, Edit(source.path, Span(start, node.outer.end), ""))
-    return tuple(edits)
+    place = line_end(document, colon)
+    if is_omitted(node):
+        return (Edit(source.path, Span(place, place), body, note),)
+    if node.outer.start > place:  # the null has a line of its own
+        if source.text[place : node.outer.start].strip():
+            raise CannotEdit(f"`{source.cut(node.span)}` stands below a comment")
+        return (Edit(source.path, Span(place, node.outer.end), body, note),)
+    start = len(source.text[: node.outer.start].rstrip(" \t"))
+    return (Edit(source.path, Span(start, node.outer.end), ""), Edit(source.path, Span(place, place), body, note))
 
 
-def _indent_step(document: Document) -> int:
-    """The file's usual indentation: of the first block mapping inside a block mapping; 2 where there is none."""
-    stack: list[Node] = [document.root] if document.root is not None else []
-    position = document.source.lines.position
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Mapping) and not node.flow:
-            for pair in node.pairs:
-                if isinstance(pair.value, Mapping) and not pair.value.flow and pair.value.pairs:
-                    outer, inner = position(pair.key.outer.start), position(pair.value.pairs[0].key.outer.start)
-                    return max(inner.column - outer.column, 1)
-                stack.append(pair.value)
-        elif isinstance(node, Sequence):
-            stack += node.items
-    return 2
+def _end(node: Node) -> int:
+    return node.outer.end
