@@ -8,10 +8,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from nemo_resumable.hooks.cli import main
 
 CONFIG = """\
 # The config of a team that knows nothing of indexes yet: 語
@@ -41,6 +43,41 @@ BLOCKED = """\
   weight: 0.5
 """
 FORMATS = ("full", "concise", "json", "jsonl")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of the command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The top folder of a repository in which the command is run, on 80 columns and without colours."""
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("NO_COLOR", "FORCE_COLOR", "PRE_COMMIT_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+@pytest.fixture
+def run(project: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Runs the command in the project; a traceback is never what it says."""
+
+    def run_command(*arguments: str) -> Outcome:
+        capfd.readouterr()
+        code = main(arguments)
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        return Outcome(code, out, err)
+
+    return run_command
 
 
 @pytest.fixture
@@ -107,7 +144,7 @@ def test_fix_changes_the_values_and_nothing_else(run: Callable[..., Any], write:
     data = path.read_bytes()
     assert data.startswith(b"\xef\xbb\xbf# The config")
     assert data.count(b"\n") == data.count(b"\r\n")
-    assert "    shard_seed: 42  # a new order in each chunk\r\n".encode() in data
+    assert b"    shard_seed: 42  # a new order in each chunk\r\n" in data
     assert path.stat().st_mode & 0o777 == 0o640
     kept = [line for line in CONFIG.splitlines() if "shard_seed" not in line]
     assert [line for line in data.decode("utf-8-sig").splitlines() if line in kept] == kept
