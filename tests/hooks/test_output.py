@@ -74,7 +74,7 @@ FINDINGS = (
         code="NR301",
         name="extra-fields",
         severity=Severity.FATAL,
-        message="`extra_fields` cannot be indexed: the values are drawn by position, the reader raises a ValueError",
+        message="`extra_fields` cannot be indexed: their values are drawn by position",
         fix=Fix("Exclude this source", edit(FIELDS), FixKind.CHOICE),
     ),
     finding(
@@ -97,8 +97,8 @@ RESULT = ConfigResult(CONFIG.path, "not-launch-ready", ("the launcher",), (BLEND
 REPORT = Report(Analysis(FINDINGS, (RESULT,), ()), CWD)
 
 FULL = """\
-fatal[NR301] extra-fields: `extra_fields` cannot be indexed: the values are
-    drawn by position, the reader raises a ValueError
+fatal[NR301] extra-fields: `extra_fields` cannot be indexed: their values are
+    drawn by position
  --> blends/train.yaml:3:21
   |
 3 |   path: "日本語データ/🎉", extra_fields: [a]
@@ -139,7 +139,7 @@ conf/salm.yaml: not-launch-ready
 """
 
 CONCISE = """\
-blends/train.yaml:3:21: fatal[NR301] `extra_fields` cannot be indexed: the values are drawn by position, the reader raises a ValueError
+blends/train.yaml:3:21: fatal[NR301] `extra_fields` cannot be indexed: their values are drawn by position
 conf/salm.yaml:3:17: error[NR110] `shard_seed` is `randomized`: ranks draw different orders [*]
 conf/salm.yaml:2:3: error[NR106] tarred and untarred sources are mixed: the dataloader raises a ValueError at start-up
 conf/salm.yaml:5:11: note[NR122] over two lines
