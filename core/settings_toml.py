@@ -64,8 +64,11 @@ def near_match(word: str, known: Iterable[str]) -> str:
     """`; did you mean …?` for a word that is almost a known one, else nothing."""
     import difflib  # only ever needed on the way to an error
 
+    word = word.lower()
     by_lower = {each.lower(): each for each in known}
-    near = difflib.get_close_matches(word.lower(), by_lower, 1)
+    near = [each for each in by_lower if each.startswith(word)] if len(word) > 2 else []
+    if len(near) != 1:
+        near = difflib.get_close_matches(word, by_lower, 1)
     return f"; did you mean `{by_lower[near[0]]}`?" if near else ""
 
 

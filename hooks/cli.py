@@ -18,7 +18,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     collecting = gc.isenabled()
     gc.disable()  # a run is short and makes little garbage; the collector would take a third of it
     try:
-        return _run(_parser().parse_args(argv))
+        arguments, strays = _parser().parse_known_args(argv)
+        if strays:  # argparse itself would say so at the top, where a command's options are not known
+            arguments.parser.error(f"unrecognized arguments: {' '.join(strays)}")
+        return _run(arguments)
     except SystemExit as stop:  # argparse has said what it had to say
         return stop.code if isinstance(stop.code, int) else FAILED
     finally:
@@ -69,18 +72,11 @@ class _Parser(argparse.ArgumentParser):
         hint = ""
         if "unrecognized arguments: -" in message:
             word = message.partition(": ")[2].split()[0].partition("=")[0]
-            hint = near_match(word, self._options())
+            hint = near_match(word, self._option_string_actions)
         elif "invalid choice: '" in message:
             word = message.partition("invalid choice: '")[2].partition("'")[0]
             hint = near_match(word, [choice for action in self._actions for choice in action.choices or ()])
         self.exit(FAILED, f"{self.prog}: {message}{hint} (`{self.prog} --help` shows the usage)\n")
-
-    def _options(self) -> list[str]:
-        """The options of the command and of those below it: argparse reports a stray option at the top."""
-        below = [
-            parser for action in self._actions if isinstance(action.choices, dict) for parser in action.choices.values()
-        ]
-        return [*self._option_string_actions, *(option for parser in below for option in parser._options())]
 
 
 class _Version(argparse.Action):
@@ -114,6 +110,8 @@ def _parser() -> argparse.ArgumentParser:
     init.set_defaults(run=_lazy("init"))
     for command in (explain, rules, settings, init):
         command.add_argument("-v", "--verbose", action="store_true", help="show the traceback of an internal error")
+    for command in (parser, *commands.choices.values()):
+        command.set_defaults(parser=command)
     return parser
 
 
