@@ -7,6 +7,7 @@ import unicodedata
 
 _TAB = 4
 _ZWJ, _EMOJI_STYLE = "\u200d", "\ufe0f"
+_FIRST_SIGN = "©"  #: letters and escapes before it have no emoji form
 _ELLIPSIS = "…"
 _PLAIN = re.compile(r"[ -~]*\Z")
 
@@ -31,7 +32,7 @@ def widths(text: str) -> list[int]:
     before = ""
     for char in text:
         result.append(_width(char, before))
-        if char == _EMOJI_STYLE and result[-2:-1] == [1]:
+        if char == _EMOJI_STYLE and before >= _FIRST_SIGN and result[-2:-1] == [1]:
             result[-1] = 1  # the sign before is shown as an emoji, two cells wide
         before = char
     return result
@@ -102,6 +103,8 @@ def _cut(shown: list[str], places: list[int], start: int, end: int, columns: int
             first += 1
         while first and places[-1] - places[first - 1] < columns - 1:
             first -= 1  # the line's end is near: show as much of its beginning as fits
+        while 0 < first < total and places[first + 1] == places[first]:
+            first += 1  # a mark whose letter is cut away would join the ellipsis
     head = 1 if first else 0
     last = first
     while last < total and places[last + 1] - places[first] <= columns - head - 1:

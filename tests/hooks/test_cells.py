@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from nemo_resumable.hooks.output.cells import cells, excerpt, visible, wrap
+from nemo_resumable.hooks.output.cells import cells, excerpt, visible, widths, wrap
 
 LETTERS = st.text(st.sampled_from("ab: \t語テ한é🎉👍🏽\u200d\u0301\ufe0f❤\x1b\u202e"), max_size=60)
 
@@ -24,6 +24,7 @@ LETTERS = st.text(st.sampled_from("ab: \t語テ한é🎉👍🏽\u200d\u0301\ufe
         ("👍🏽", 2),
         ("👩\u200d💻", 2),
         ("❤\ufe0f", 2),
+        ("a\ufe0f", 1),
         ("a\u200bb", 2),
     ],
 )
@@ -86,6 +87,8 @@ def test_of_a_span_wider_than_the_room_the_beginning_is_seen() -> None:
 
 @given(LETTERS, LETTERS, LETTERS, st.integers(20, 100))
 @example("x" * 60, "", "y" * 60, 20)
+@example("\x1b\ufe0f\ufe0f::::テテ", ":::::\x1b\x1b\u202e\u202e", "", 35)  # nor has the ellipsis
+@example("::", "::::", "\x1b\x1b\u202e\ufe0f", 20)  # an escape has no emoji form
 def test_the_mark_lies_in_the_width_and_under_the_span(before: str, span: str, after: str, columns: int) -> None:
     line = before + span + after
     shown, begin, size = excerpt(line, len(before), len(before) + len(span), columns)
@@ -94,3 +97,18 @@ def test_the_mark_lies_in_the_width_and_under_the_span(before: str, span: str, a
     assert size >= 1
     assert begin + size <= columns + 1, "one cell beyond is the place after the last character"
     assert "\x1b" not in shown
+
+
+@given(
+    *[st.text(st.sampled_from("ab: 語テ한é🎉"), min_size=size, max_size=60) for size in (0, 2, 0)], st.integers(20, 100)
+)
+def test_what_is_marked_is_the_span(before: str, span: str, after: str, columns: int) -> None:
+    line = before + span + after
+    shown, begin, size = excerpt(line, len(before), len(before) + len(span), columns)
+    marked, place = "", 0
+    for char, wide in zip(shown, widths(shown)):
+        if begin <= place < begin + size:
+            marked += char
+        place += wide
+    assert marked
+    assert span.startswith(marked.removesuffix("…").rstrip())
