@@ -26,7 +26,7 @@ from .layout import (
     refuse_shared_below,
     written_pair,
 )
-from .nodes import Alias, Document, Mapping, Node, Pair, Scalar
+from .nodes import Alias, Document, Mapping, Pair, Scalar
 from .serializing import CannotEdit, quoted, serialize
 
 __all__ = ["CannotEdit", "insert_pair", "quoted", "serialize", "set_nested", "set_value", "written_pair"]
@@ -53,6 +53,8 @@ def _replace(document: Document, mapping: Mapping, pair: Pair, text: str, note: 
     refuse_shared_below(document, node)
     if is_omitted(node):
         return (_fill_omitted(document, mapping, pair, text, note),)
+    if not isinstance(node, Scalar) and not node.flow:
+        return _replace_block(document, pair, text, note)
     if COMMENT.search(source.text, node.outer.start, node.span.start):
         raise CannotEdit("a comment stands inside the value")
     if is_block_scalar(node):
@@ -60,11 +62,9 @@ def _replace(document: Document, mapping: Mapping, pair: Pair, text: str, note: 
         comment = _TRAILING_COMMENT.search(source.text, node.span.start, end_of_header)
         kept = comment.group() if comment else ""
         return (Edit(file, node.outer, text + kept, note),)
-    if isinstance(node, Scalar) or node.flow:
-        if not isinstance(node, Scalar) and COMMENT.search(source.cut(node.span)):
-            raise CannotEdit("comments inside the value would be lost")
-        return (Edit(file, node.outer, text, note),)
-    return _replace_block(document, pair, text, note)
+    if not isinstance(node, Scalar) and COMMENT.search(source.cut(node.span)):
+        raise CannotEdit("comments inside the value would be lost")
+    return (Edit(file, node.outer, text, note),)
 
 
 def _fill_omitted(document: Document, mapping: Mapping, pair: Pair, text: str, note: str) -> Edit:
@@ -229,7 +229,7 @@ def _fill_null(
     colon = colon_of(document, pair)
     if colon is None or is_explicit(document, pair):
         raise CannotEdit("the key stands behind a question mark")
-    if COMMENT.search(source.text, node.outer.start, _end(node)):
+    if COMMENT.search(source.text, node.outer.start, node.outer.end):
         raise CannotEdit("a comment stands inside the value")
     indent = indent_of(document, parent)
     body = _nested_block(rest, value, document, 1).replace("\n", f"\n{indent}").replace("\n", source.newline)
@@ -242,7 +242,3 @@ def _fill_null(
         return (Edit(source.path, Span(place, node.outer.end), body, note),)
     start = len(source.text[: node.outer.start].rstrip(" \t"))
     return (Edit(source.path, Span(start, node.outer.end), ""), Edit(source.path, Span(place, place), body, note))
-
-
-def _end(node: Node) -> int:
-    return node.outer.end

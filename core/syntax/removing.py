@@ -76,8 +76,8 @@ def remove_pair(document: Document, mapping: Mapping, key: str, *, note: str = "
     number = source.lines.position(end).line
     if number < len(source.lines):
         return (Edit(file, Span(begin, source.lines.starts[number]), "", note),)
-    if begin == 0:
-        return (Edit(file, Span(begin, close), "", note),)
+    if begin == 0 or (index and is_block_scalar(last_leaf(mapping.pairs[index - 1].value))):
+        return (Edit(file, Span(begin, close), "", note),)  # the newline before it belongs to the text above
     return (Edit(file, Span(source.lines.line_span(source.lines.position(begin).line - 1).end, close), "", note),)
 
 
@@ -209,12 +209,14 @@ def comment_out_item(document: Document, sequence: Sequence, index: int, reason:
     item = sequence.items[index]
     refuse_shared_below(document, item)
     before = sequence.items[index - 1].outer.end if index else line_start(document, sequence.span.start)
-    dashes = list(_DASH_LINE.finditer(source.text, before, max(item.outer.start, before)))
-    if not dashes or dashes[0].start() != line_start(document, dashes[0].start()):
+    column = source.lines.position(sequence.span.start).column
+    found = _DASH_LINE.finditer(source.text, before, max(item.outer.start, before))
+    dash = next((match for match in found if len(match.group()) == column), None)
+    if dash is None:
         raise CannotEdit("it does not begin a line of its own")
-    indent, first = dashes[0].group(1), source.lines.position(dashes[0].start()).line
+    indent, first = dash.group(1), source.lines.position(dash.start()).line
     end = item.outer.start if is_omitted(item) else item.outer.end - 1
-    last = source.lines.position(max(end, dashes[0].end() - 1)).line
+    last = source.lines.position(max(end, dash.end() - 1)).line
     lines = [f"{indent}# {' '.join(reason.split())}"]
     for number in range(first, last + 1):
         text = source.lines.line_text(number)

@@ -9,8 +9,8 @@ from .scalars import STR, plain_tag
 
 _WORD = r"[\w./@+=%~$-]+(?::[\w/.@+=%~$-]+)*"
 _PLAIN = re.compile(rf"[\w./$~][\w./@+=%~$-]*(?::[\w/.@+=%~$-]+)*(?: {_WORD})*")
-#: Text for OmegaConf, but a number, a date or a switch for other readers of YAML 1.1 and 1.2: quoted for their sake.
-_MISREAD = re.compile(r"[-+.]?\d[\d_.:xobeETtZz +-]*|[yYnN]|\.\.\..*")
+#: Text for OmegaConf, but a number or a date for other readers of YAML 1.1 and 1.2: quoted for their sake.
+_MISREAD = re.compile(r"[-+.]?\d[\d_.:xobeETtZz +-]*|\.\.\..*")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 #: What YAML does not print, and what it takes for a line end inside quotes.
 _HIDDEN = re.compile(r"[\"\\\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]")
