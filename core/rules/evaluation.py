@@ -21,7 +21,7 @@ def _fix(dataset: EvaluationDataset, key: str, value: object) -> Fix:
     return attempt(f"Set `{key}` to {show(value)}", lambda: dataset.set(key, value), group=group)
 
 
-@rule("NR201", "unindexed-evaluation", Severity.WARNING)
+@rule("NR201", "unindexed-evaluation", Severity.WARNING, fix=FixKind.SAFE)
 def unindexed_evaluation(dataset: EvaluationDataset) -> Iterator[Draft]:
     """Evaluation sources could be indexed and are not."""
     setting = dataset["indexed"]
