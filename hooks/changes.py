@@ -9,8 +9,8 @@ from pathlib import Path
 
 from nemo_resumable.core.analysis import Analysis, analyze
 from nemo_resumable.core.fixing import fix
+from nemo_resumable.core.model.reading import readings
 from nemo_resumable.core.settings import repository_root
-from nemo_resumable.core.syntax.nodes import Document
 from nemo_resumable.core.text import Source
 from nemo_resumable.core.writing import WriteRefused, write_atomically
 
@@ -32,7 +32,7 @@ def mend(groups: list[Group], arguments: argparse.Namespace, cwd: Path) -> tuple
         result = fix(group.project, group.files, exclude_blocked=arguments.exclude_blocked)
         for finding, reason in result.dropped:
             _say(f"the fix for {finding.code} in {shown(finding.location.file, cwd)} is not applied: {reason}")
-        before = {path: _source(group, path) for path in result.texts}
+        before = _sources(result.before)
         pairs = [(before[path], source) for path, source in sorted(result.texts.items())]
         if arguments.diff:
             color = use_color(arguments.color)
@@ -72,10 +72,11 @@ def _lines(source: Source) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", ("\ufeff" if source.bom else "") + source.text)
 
 
-def _source(group: Group, path: Path) -> Source:
-    document = group.project.store.load(path)
-    assert isinstance(document, Document)  # only what was read is ever fixed
-    return document.source
+def _sources(analysis: Analysis) -> dict[Path, Source]:
+    """The texts as they were when they were judged, whatever stands on disk by now."""
+    sources = {reading.document.source for model in analysis.models for reading in readings(model)}
+    sources |= {finding.location.source for finding in analysis.findings}
+    return {source.path: source for source in sources}
 
 
 def _written(before: Source, after: Source, group: Group) -> bool:

@@ -48,10 +48,8 @@ def _run(arguments: argparse.Namespace) -> int:
             import traceback
 
             traceback.print_exc()
-        _say(
-            f"internal error ({type(error).__name__}: {error}); please report it, with what `-v` adds, and the config "
-            "where you may share it"
-        )
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        _say(f"internal error ({what}); please report it, with what `-v` adds, and the config where you may share it")
     return FAILED
 
 
