@@ -45,12 +45,18 @@ def _found(findings: tuple[Finding, ...], folder: Path) -> list[tuple[str, int, 
     return sorted(found)
 
 
-def _safe(finding: Finding, code: str) -> bool:
-    """Whether this is a finding of the rule whose fix is applied in place."""
+def _applies(finding: Finding, code: str, kind: FixKind) -> bool:
+    """Whether this is a finding of the rule with a fix of that kind that can be applied in place."""
     given = finding.fix
     if given is None or finding.code != code or finding.suppressed is not None:
         return False
-    return bool(given.edits) and not given.withheld and given.kind is FixKind.SAFE
+    return bool(given.edits) and not given.withheld and given.kind is kind
+
+
+def _leaves_out(page: Page, example: Example) -> bool:
+    """Whether the mended text is the user's choice to leave sources out: they stay as comments under the reason."""
+    texts = example.fixed.values() if example.fixed else ()
+    return any(line.lstrip().startswith(f"# {page.code}: ") for text in texts for line in text.splitlines())
 
 
 def test_each_rule_has_its_page_and_no_page_is_left_over() -> None:
@@ -105,8 +111,10 @@ def test_example_is_mended_as_shown(page: Page, example: Example, tmp_path: Path
     project = _write(tmp_path, dict(example.files))
     checked = [tmp_path / example.config]
     before = analyze(project, checked)
-    if any(_safe(finding, page.code) for finding in before.findings):
-        result = fix(project, checked, limit=page.code)
+    left_out = _leaves_out(page, example)
+    kind = FixKind.CHOICE if left_out else FixKind.SAFE
+    if left_out or any(_applies(finding, page.code, kind) for finding in before.findings):
+        result = fix(project, checked, limit=page.code, exclude_blocked=left_out)
         texts = {path.relative_to(tmp_path).as_posix(): source.text for path, source in result.texts.items()}
         assert texts == dict(example.fixed)
         after = result.analysis
@@ -116,13 +124,17 @@ def test_example_is_mended_as_shown(page: Page, example: Example, tmp_path: Path
     assert [finding for finding in _found(after.findings, tmp_path) if finding[3] == page.code] == []
 
 
-@pytest.mark.parametrize("page", [page for code, page in SHOWN.items() if RULES[code].fix is FixKind.SAFE], ids=_name)
-def test_a_safe_fix_is_shown_at_least_once(page: Page, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", [page for code, page in SHOWN.items() if RULES[code].fix], ids=_name)
+def test_what_the_fix_does_is_shown_at_least_once(page: Page, tmp_path: Path) -> None:
+    kind = RULES[page.code].fix
+    assert kind is not None
     for number, example in enumerate(page.examples):
+        if example.fixed is None or _leaves_out(page, example) != (kind is FixKind.CHOICE):
+            continue
         folder = tmp_path / str(number)
         project = _write(folder, dict(example.files))
         findings = analyze(project, [folder / example.config]).findings
-        if example.fixed is not None and any(_safe(finding, page.code) for finding in findings):
+        if any(_applies(finding, page.code, kind) for finding in findings):
             return
     pytest.fail("no example shows what the fix does")
 
