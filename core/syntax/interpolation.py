@@ -5,12 +5,26 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-_KEY = re.compile(r"[^\\{}()\[\]:. \t'\"$]+")
+#: OmegaConfGrammarLexer, INTERPOLATION_MODE: the names between dots and brackets. 2.4 takes `\.` in them too, 2.3 does not.
+_KEY = re.compile(r"[^\\{}()\[\]:. \t'\"]+")
 _ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_SPACE = re.compile(r"[ \t]*")
-#: Characters a resolver's argument may hold without quotes (OmegaConfGrammarLexer, VALUE_MODE).
-_BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/-\\+.$%*@?|=~^: \t\r\n")
-_MAX_DEPTH = 50
+_BLANKS = re.compile(r"[ \t]*")
+#: VALUE_MODE: what an argument may hold without quotes, except `:` and blanks, which end a dict's key.
+_BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/-\\+.$%*@?|")
+_ESCAPABLE = frozenset("\\()[]{}:=, \t")
+_MAX_DEPTH = 60
+
+#: OmegaConf asks a quick pattern before its grammar, and the pattern takes a little more: line breaks as blanks, and no name
+#: before the colon. A string it matches is accepted when the config is created.
+_NAME = r"[$\w]+"
+_QUICK_NODE = rf"\.*(?:{_NAME}|\[{_NAME}\])(?:\.{_NAME}|\[{_NAME}\])*"
+_QUICK_ARGUMENT = r"[a-zA-Z_0-9/\-+.$%*@?|]+"
+_QUICK_CALL = (
+    r"(?P<name>(?:[a-zA-Z_][\w\-]*(?:\.[a-zA-Z_][\w\-]*)*)?)\s*:\s*"
+    rf"(?P<args>{_QUICK_ARGUMENT}(?:\s*,\s*{_QUICK_ARGUMENT})*)"
+)
+_QUICK = re.compile(rf"\$\{{\s*(?:(?P<path>{_QUICK_NODE})|{_QUICK_CALL})\s*\}}", re.ASCII)
+_PLAIN = re.compile(r"(?:[^$]|\$(?!\{))*")
 
 
 class MalformedInterpolation(ValueError):
@@ -35,7 +49,7 @@ class Reference:
 class Resolver:
     """`${name:arg,…}`: a value computed by a resolver; arguments as written, outer blanks stripped."""
 
-    name: str
+    name: str  #: a part of the name that is an interpolation itself is written `${}`
     args: tuple[str, ...]
     start: int = 0
     end: int = 0
@@ -47,25 +61,15 @@ Piece = str | Reference | Resolver
 
 def parse_interpolations(text: str) -> tuple[Piece, ...]:
     """Split a string value into its pieces; text without `${` is one piece. Raises MalformedInterpolation."""
-    pieces: list[Piece] = []
-    literal = ""
-    position = 0
-    while (start := text.find("${", position)) >= 0:
-        slashes = len(text[position:start]) - len(text[position:start].rstrip("\\"))
-        literal += text[position : start - slashes] + "\\" * (slashes // 2)
-        if slashes % 2:
-            literal += "${"
-            position = start + 2
-            continue
-        if literal:
-            pieces.append(literal)
-            literal = ""
-        piece, position = _interpolation(text, start, 0)
-        pieces.append(piece)
-    literal += text[position:]
-    if literal or not pieces:
-        pieces.append(literal)
-    return tuple(pieces)
+    if "${" not in text:
+        return (text,)
+    try:
+        return _split(text)
+    except MalformedInterpolation:
+        pieces = _quickly(text)
+        if pieces is None:
+            raise
+        return pieces
 
 
 def references(text: str) -> tuple[Reference | Resolver, ...]:
@@ -79,16 +83,74 @@ def references(text: str) -> tuple[Reference | Resolver, ...]:
     while stack:
         piece = stack.pop(0)
         found.append(piece)
-        if isinstance(piece, Resolver):
-            stack += piece.nested
-        else:
-            stack += [part for part in piece.path if not isinstance(part, str)]
+        stack += (
+            piece.nested if isinstance(piece, Resolver) else [part for part in piece.path if not isinstance(part, str)]
+        )
     return tuple(found)
 
 
+def _split(text: str) -> tuple[Piece, ...]:
+    """The pieces by the grammar. A backslash before `${` escapes it, and is escaped by another one."""
+    pieces: list[Piece] = []
+    literal = ""
+    position = 0
+    while (start := text.find("${", position)) >= 0:
+        before = text[position:start].rstrip("\\")
+        slashes = start - position - len(before)
+        literal += before + "\\" * (slashes // 2)
+        if slashes % 2:
+            literal += "${"
+            position = start + 2
+            continue
+        if literal:
+            pieces.append(literal)
+            literal = ""
+        piece, position = _interpolation(text, start, 0)
+        pieces.append(piece)
+    literal += text[position:]
+    if literal:
+        pieces.append(literal)
+    return tuple(pieces)
+
+
+def _quickly(text: str) -> tuple[Piece, ...] | None:
+    """The pieces of a text that only OmegaConf's quick pattern takes, None where it does not either."""
+    pieces: list[Piece] = []
+    position = 0
+    while True:
+        match = _PLAIN.match(text, position)
+        if match is not None and match.end() > position:
+            pieces.append(match[0])
+            position = match.end()
+        if position == len(text):
+            return tuple(pieces)
+        found = _QUICK.match(text, position)
+        if found is None:
+            return None
+        position = found.end()
+        if found["path"] is not None:
+            path = found["path"]
+            level = len(path) - len(path.lstrip("."))
+            names = tuple(name for name in re.split(r"[.\[\]]+", path) if name)
+            pieces.append(Reference(names, level, found.start(), position))
+        else:
+            args = tuple(arg.strip() for arg in found["args"].split(","))
+            pieces.append(Resolver(found["name"], args, found.start(), position))
+
+
 def _skip(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
+    match = _BLANKS.match(text, position)
     return match.end() if match else position
+
+
+def _expect(text: str, position: int, char: str, opened: int) -> int:
+    """The offset after `char`, which has to stand here, blanks left out."""
+    position = _skip(text, position)
+    if text.startswith(char, position):
+        return position + 1
+    if position >= len(text):
+        raise MalformedInterpolation(f"its `{text[opened]}` is never closed", opened)
+    raise MalformedInterpolation(f"a `{char}` is missing before `{text[position]}`", position)
 
 
 def _interpolation(text: str, start: int, depth: int) -> tuple[Reference | Resolver, int]:
@@ -97,98 +159,152 @@ def _interpolation(text: str, start: int, depth: int) -> tuple[Reference | Resol
         raise MalformedInterpolation("it is nested too deeply", start)
     position = _skip(text, start + 2)
     level = 0
-    while position < len(text) and text[position] == ".":
+    while text.startswith(".", position):
         level += 1
         position += 1
     path: list[str | Reference | Resolver] = []
-    first = True
-    while True:
-        if position >= len(text):
-            raise MalformedInterpolation("its `${` is never closed", start)
-        char = text[position]
-        if char == "[":
-            part, position = _key(text, _skip(text, position + 1), depth)
-            position = _skip(text, position)
-            if position >= len(text) or text[position] != "]":
+    named = not level  # so far it can still be the name of a resolver
+    while not path or text[position : position + 1] in (".", "["):
+        bracket = text.startswith("[", position)
+        if bracket or path:
+            position += 1
+        part, position = _key(text, position, depth, start)
+        named = named and not bracket and (not isinstance(part, str) or _ID.fullmatch(part) is not None)
+        if bracket:
+            if not text.startswith("]", position):
                 raise MalformedInterpolation("its `[` is never closed", position)
             position += 1
-            path.append(part)
-        elif first or char == ".":
-            if not first:
-                position += 1
-            if first and level and _skip(text, position) < len(text) and text[_skip(text, position)] == "}":
-                return Reference((), level, start, _skip(text, position) + 1), _skip(text, position) + 1
-            part, position = _key(text, position, depth)
-            path.append(part)
-        else:
-            break
-        first = False
+        path.append(part)
     after = _skip(text, position)
-    if after < len(text) and text[after] == "}":
+    if text.startswith("}", after):
         return Reference(tuple(path), level, start, after + 1), after + 1
-    if after < len(text) and text[after] == ":" and not level:
+    if text.startswith(":", after):
+        written = text[start + 2 : after].strip()
+        if not named:
+            raise MalformedInterpolation(f"`{written}` cannot be the name of a resolver", start + 2)
+        nested = [part for part in path if not isinstance(part, str)]
+        args, end = _arguments(text, after, start, depth, nested)
         name = ".".join(part if isinstance(part, str) else "${}" for part in path)
-        if not all(not isinstance(part, str) or _ID.fullmatch(part) for part in path):
-            raise MalformedInterpolation(f"`{name}` is no resolver name", start)
-        args, nested, end = _arguments(text, after + 1, depth)
-        return Resolver(name, args, start, end, nested), end
-    raise MalformedInterpolation("its `${` is never closed" if after >= len(text) else "a `}` is missing", after)
+        return Resolver(name, args, start, end, tuple(nested)), end
+    if after >= len(text):
+        raise MalformedInterpolation("its `${` is never closed", start)
+    raise MalformedInterpolation(f"`{text[after]}` cannot stand in a reference", after)
 
 
-def _key(text: str, position: int, depth: int) -> tuple[str | Reference | Resolver, int]:
+def _key(text: str, position: int, depth: int, start: int) -> tuple[str | Reference | Resolver, int]:
     if text.startswith("${", position):
         return _interpolation(text, position, depth + 1)
     match = _KEY.match(text, position)
     if match is None:
+        if position >= len(text):
+            raise MalformedInterpolation("its `${` is never closed", start)
         raise MalformedInterpolation("a key name is missing", position)
     return match[0], match.end()
 
 
-def _arguments(text: str, position: int, depth: int) -> tuple[tuple[str, ...], tuple[Reference | Resolver, ...], int]:
-    """The arguments up to the closing brace of a resolver call: raw texts, what is nested in them, the end."""
+_Nested = list["Reference | Resolver"]
+
+
+def _arguments(text: str, colon: int, start: int, depth: int, nested: _Nested) -> tuple[tuple[str, ...], int]:
+    """The arguments after the colon of a resolver call, as written, and the offset after its closing brace."""
+    args, position = _sequence(text, _skip(text, colon + 1), "}", start, depth, nested)
+    return tuple(args), _expect(text, position, "}", start)
+
+
+def _sequence(text: str, position: int, close: str, opened: int, depth: int, nested: _Nested) -> tuple[list[str], int]:
+    """Elements with commas between them, up to the closing character; each may be left out."""
+    if depth > _MAX_DEPTH:
+        raise MalformedInterpolation("it is nested too deeply", opened)
     args: list[str] = []
-    nested: list[Reference | Resolver] = []
-    brackets: list[str] = []
-    begin = position
+    while True:
+        begin = position
+        if text[position : position + 1] not in (",", close):
+            position = _element(text, position, opened, depth, nested)
+        arg = text[begin:position].strip(" \t")
+        position = _skip(text, position)
+        more = text.startswith(",", position)
+        if more or arg or args:
+            args.append(arg)
+        if not more:
+            return args, position
+        position = _skip(text, position + 1)
+
+
+def _element(text: str, position: int, opened: int, depth: int, nested: _Nested) -> int:
+    """The offset after one argument: quoted, a list, a dict, or bare."""
+    char = text[position : position + 1]
+    if char and char in "'\"":
+        return _quoted(text, position, depth, nested)
+    if char == "[":
+        _, end = _sequence(text, _skip(text, position + 1), "]", position, depth + 1, nested)
+        return _expect(text, end, "]", position)
+    if char == "{":
+        return _dict(text, position, depth + 1, nested)
+    end = _bare(text, position, depth, nested, key=False)
+    if end == position:
+        if position >= len(text):
+            raise MalformedInterpolation(f"its `{text[opened : opened + 2].strip()}` is never closed", opened)
+        raise MalformedInterpolation(f"`{text[position]}` needs quotes in an argument", position)
+    return end
+
+
+def _dict(text: str, opened: int, depth: int, nested: _Nested) -> int:
+    """The offset after a `{key: value, …}` argument."""
+    position = _skip(text, opened + 1)
+    if text.startswith("}", position):
+        return position + 1
+    while True:
+        begin = position
+        position = _bare(text, begin, depth, nested, key=True)
+        if position == begin:
+            raise MalformedInterpolation("a dict needs an unquoted key here", position)
+        position = _skip(text, _expect(text, position, ":", opened))
+        position = _skip(text, _element(text, position, opened, depth, nested))
+        if not text.startswith(",", position):
+            return _expect(text, position, "}", opened)
+        position = _skip(text, position + 1)
+
+
+def _bare(text: str, position: int, depth: int, nested: _Nested, *, key: bool) -> int:
+    """The offset after an argument, or a dict's key, without quotes; blanks that end it are left out."""
+    end = position
     while position < len(text):
         char = text[position]
-        if text.startswith("${", position):
+        if char == "\\" and text[position + 1 : position + 2] in _ESCAPABLE and position + 1 < len(text):
+            position += 2
+        elif char == "$" and text.startswith("${", position):
+            if key:
+                return end
             inner, position = _interpolation(text, position, depth + 1)
             nested.append(inner)
-        elif char in "'\"":
-            position = _quoted(text, position)
-        elif char == "\\" and position + 1 < len(text):
-            position += 2
-        elif char in "[{":
-            brackets.append("]" if char == "[" else "}")
+        elif char in _BARE or (char == ":" and not key):
             position += 1
-        elif brackets and char == brackets[-1]:
-            brackets.pop()
+        elif char in " \t":
             position += 1
-        elif char == "}" and not brackets:
-            last = text[begin:position].strip()
-            if last or args:
-                args.append(last)
-            return tuple(args), tuple(nested), position + 1
-        elif char == "," and not brackets:
-            args.append(text[begin:position].strip())
-            position += 1
-            begin = position
-        elif char == "," or char in _BARE or char > "\x7f":
-            position += 1
+            continue
         else:
-            raise MalformedInterpolation(f"`{char}` needs quotes in an argument", position)
-    raise MalformedInterpolation("its `${` is never closed", begin)
+            return end
+        end = position
+    return end
 
 
-def _quoted(text: str, start: int) -> int:
+def _quoted(text: str, start: int, depth: int, nested: _Nested) -> int:
     """The offset after a quoted argument."""
     quote, position = text[start], start + 1
     while position < len(text):
-        if text[position] == "\\":
-            position += 2
-        elif text[position] == quote:
+        char = text[position]
+        if char == "\\":
+            slashes = position
+            while text.startswith("\\", position):
+                position += 1
+            if (position - slashes) % 2 == 0:
+                continue
+            position += 2 if text.startswith("${", position) else 1 if text.startswith(quote, position) else 0
+        elif char == quote:
             return position + 1
+        elif text.startswith("${", position):
+            inner, position = _interpolation(text, position, depth + 1)
+            nested.append(inner)
         else:
             position += 1
     raise MalformedInterpolation("a quote is never closed", start)
