@@ -12,7 +12,7 @@ from ..syntax.nodes import Sequence
 from ..syntax.removing import remove_pair, rename_key
 from .composition import Found, Section
 from .resolution import Resolution
-from .schema import BATCH_OPTIONS, BUCKETING_SWITCHES, OPTIONS
+from .schema import BATCH_OPTIONS, BUCKETING_SWITCHES, MULTIMODAL_BATCH, OPTIONS
 from .values import Origin, Setting, Unknown, as_boolean, show
 
 if TYPE_CHECKING:
@@ -124,7 +124,13 @@ class Dataset:
 
     @property
     def batch_settings(self) -> tuple[Setting, ...]:
-        return tuple(self[key] for key in BATCH_OPTIONS)
+        """The options that can say how large a batch is, those that count for the kind of sampling."""
+        multimodal = self["use_multimodal_sampling"]
+        return tuple(
+            self[key]
+            for key in BATCH_OPTIONS
+            if not (multimodal.known and MULTIMODAL_BATCH.get(key, multimodal.value) != multimodal.value)
+        )
 
     # -- edits
 

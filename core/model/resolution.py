@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..syntax.interpolation import MalformedInterpolation, Reference, Resolver, parse_interpolations
 from ..syntax.nodes import Mapping, Node, Scalar, Sequence, deref
+from ..syntax.scalars import plain_yaml_value
 from .composition import Section
 from .values import Unknown
 
@@ -28,6 +29,8 @@ class Resolution:
             value = node.value
             if isinstance(value, str) and (value == MANDATORY or "${" in value):
                 return self._text(value, path, depth)
+            if self.root is None and node.style == "plain" and node.tag is None:
+                return plain_yaml_value(node.text, value)
             return value
         if depth > _MAX_DEPTH:
             return Unknown("it refers to itself", "interpolation")

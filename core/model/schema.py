@@ -187,6 +187,9 @@ LOADER_WIDE_WINS = frozenset({"skip_missing_manifest_entries", "fault_tolerant_a
 #: Options any one of which lets the sampler build batches; without all of them start-up raises ValueError.
 BATCH_OPTIONS = ("batch_size", "batch_duration", "batch_tokens", "bucket_batch_size", "use_packed_sequence_sampling")
 
+#: Of these, each counts only with `use_multimodal_sampling` at this value.
+MULTIMODAL_BATCH = {"batch_duration": False, "batch_tokens": True}
+
 #: Options of which a single one turns bucketing on, besides `use_bucketing`.
 BUCKETING_SWITCHES = ("bucket_duration_bins", "bucket_batch_size")
 

@@ -75,7 +75,7 @@ def mapped_cuts(source: Source) -> Iterator[Draft]:
     if setting is not None:
         yield about(
             setting,
-            "`cut_map_fns` cannot be used with indexed Shar: a ValueError at start-up",
+            "`cut_map_fns` cannot be used with indexed Shar: where a reader hands it to Lhotse, a ValueError at start-up",
             fix=exclude(source, "NR303: cut_map_fns cannot be indexed"),
             at_key=True,
         )

@@ -57,7 +57,8 @@ def _training_files(dataset: EvaluationDataset) -> set[Path]:
 def infinite_evaluation(dataset: EvaluationDataset) -> Iterator[Draft]:
     """An evaluation dataset repeats without end."""
     setting = dataset["force_finite"]
-    repeating = [source for source in dataset.sources if source.style and source.style != MAP]
+    mixed = len(dataset.sources) > 1  # the multiplexer repeats every source, whatever its style
+    repeating = [source for source in dataset.sources if source.style and (mixed or source.style != MAP)]
     if not repeating or not setting.lacks(True):
         return
     if dataset.config.is_speechlm2:
@@ -166,7 +167,8 @@ def evaluation_stream_limit(dataset: EvaluationDataset) -> Iterator[Draft]:
     if finite and setting.known and setting.value is not None:
         yield about(
             setting,
-            f"`max_open_streams` is `{show(setting.value)}` on a finite dataset: an AssertionError at start-up",
+            f"`max_open_streams` is `{show(setting.value)}` on a finite dataset: an AssertionError as soon as several "
+            "sources are mixed",
             recommended=None,
             fix=_fix(dataset, "max_open_streams", None),
         )

@@ -58,8 +58,13 @@ def duplicate_key(reading: Reading) -> Iterator[Draft]:
     for problem in reading.document.problems:
         if problem.kind == "duplicate-key" and problem.related is not None:
             key = reading.document.source.cut(problem.span)
+            effect = (
+                "in a blend the later value wins without a word"
+                if reading.role == BLEND
+                else "OmegaConf refuses to load the file"
+            )
             yield Draft(
-                f"the key `{key}` stands twice in one mapping: OmegaConf refuses to load the file",
+                f"the key `{key}` stands twice in one mapping: {effect}",
                 reading.at(problem.span),
                 key,
                 related=(Related(reading.at(problem.related), "first set here"),),
@@ -170,7 +175,7 @@ def several_documents(reading: Reading) -> Iterator[Draft]:
     """The file holds more than one YAML document."""
     for span in reading.document.further_documents[:1]:
         yield Draft(
-            "a second YAML document begins here: OmegaConf refuses to load a file with more than one",
+            "a second YAML document begins here: a file with more than one is refused when it is loaded",
             reading.at(span),
             reading.role,
         )

@@ -28,6 +28,7 @@ class Suppression:
     whole_file: bool
     line: int
     alone: bool  #: the comment is the only thing on its line
+    cut: Span | None = None  #: where the comment names several codes, this one with a comma beside it
 
 
 def suppressions(document: Document) -> tuple[Suppression, ...]:
@@ -39,13 +40,20 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
     for match in _COMMENT.finditer(source.text):
         line = source.lines.position(match.start()).line
         alone = source.lines.line_text(line).lstrip().startswith("#")
-        for code in match["codes"].split(","):
+        span = Span(match.start(), match.start() + len(match[0].rstrip()))
+        codes = match["codes"].split(",")
+        place = match.start("codes")
+        for index, code in enumerate(codes):
             name = code.strip()
+            cut = None
+            if len(codes) > 1:
+                following = codes[1]
+                blank = len(following) - len(following.lstrip())
+                cut = Span(place - 1, place + len(code)) if index else Span(place, place + len(code) + 1 + blank)
+            place += len(code) + 1
             if name:
-                span = Span(match.start(), match.start() + len(match[0].rstrip()))
-                found.append(
-                    Suppression(document, span, name, match["reason"].strip(), bool(match["file"]), line, alone)
-                )
+                reason = match["reason"].strip()
+                found.append(Suppression(document, span, name, reason, bool(match["file"]), line, alone, cut))
     return tuple(found)
 
 
@@ -98,7 +106,9 @@ def _parent_lines(document: Document, offset: int) -> Iterator[int]:
 def unused_suppression(suppression: Suppression) -> Iterator[Draft]:
     """A suppression comment suppresses nothing."""
     source = suppression.document.source
-    if suppression.alone:
+    if suppression.cut is not None:
+        cut = suppression.cut
+    elif suppression.alone:
         starts = source.lines.starts
         end = starts[suppression.line] if suppression.line < len(starts) else len(source.text)
         cut = Span(starts[suppression.line - 1], end)
@@ -112,5 +122,5 @@ def unused_suppression(suppression: Suppression) -> Iterator[Draft]:
         Location(source, suppression.span),
         "suppression",
         current=suppression.code,
-        fix=Fix("Remove the comment", (Edit(source.path, cut, ""),)),
+        fix=Fix("Remove the code" if suppression.cut else "Remove the comment", (Edit(source.path, cut, ""),)),
     )

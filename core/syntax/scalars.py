@@ -13,6 +13,7 @@ from .nodes import ScalarValue
 _PREFIX = "tag:yaml.org,2002:"
 MERGE = f"{_PREFIX}merge"
 STR = f"{_PREFIX}str"
+VALUE = f"{_PREFIX}value"
 _TIMESTAMP = f"{_PREFIX}timestamp"
 
 #: OmegaConf's addition (omegaconf/_utils.py): exponents without a dot are floats too, `1e3` and `1e-4`.
@@ -38,6 +39,7 @@ def _resolvers() -> _Resolvers:
     return table
 
 
+_KINDS = {"int": "an integer", "float": "a number", "bool": "true or false", "binary": "base64 data"}
 _TABLE = _resolvers()
 _CONSTRUCTOR = SafeConstructor()
 
@@ -52,6 +54,18 @@ def plain_tag(text: str) -> str:
         if pattern.match(text):
             return tag
     return STR
+
+
+def plain_yaml_value(text: str, value: ScalarValue) -> ScalarValue:
+    """The value that PyYAML's own loader gives a plain scalar OmegaConf reads as `value`: `1e-1` is text to it.
+
+    Lhotse loads blends with that loader.
+    """
+    if isinstance(value, float):
+        tags = (tag for tag, pattern in yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ()) if pattern.match(text))
+        if f"{_PREFIX}float" not in tags:
+            return text
+    return value
 
 
 def construct(tag: str, text: str) -> ScalarValue:
@@ -71,12 +85,15 @@ def construct(tag: str, text: str) -> ScalarValue:
         if tag == f"{_PREFIX}binary":
             return _CONSTRUCTOR.construct_yaml_binary(node)
     except (ValueError, KeyError, IndexError, ConstructorError):
-        raise Unreadable(f"`{text}` is not a valid {tag.rsplit(':', 1)[-1]}") from None
+        shown = text if len(text) <= 40 else f"{text[:37]}..."
+        raise Unreadable(f"`{shown}` cannot be read as {_KINDS[tag.removeprefix(_PREFIX)]}") from None
     if tag == _TIMESTAMP:
-        raise Unreadable(f"`{text}` is a timestamp, which OmegaConf does not take")
-    if tag == MERGE:
-        raise Unreadable("`<<` stands for no value here")
-    raise Unreadable(f"the tag `{short_tag(tag)}` is unknown to OmegaConf's loader")
+        raise Unreadable(f"`{text}` is tagged `!!timestamp`: a config cannot hold dates, write it without the tag")
+    if tag in (MERGE, VALUE):
+        raise Unreadable(f"`{text}` has a meaning of its own in YAML and cannot be a value; quote it")
+    if tag.removeprefix(_PREFIX) in ("map", "seq", "set", "omap", "pairs"):
+        raise Unreadable(f"`{short_tag(tag)}` cannot stand before a single value")
+    raise Unreadable(f"the tag `{short_tag(tag)}` is unknown; remove it, or quote the value if the `!` belongs to it")
 
 
 def short_tag(tag: str) -> str:
@@ -84,15 +101,34 @@ def short_tag(tag: str) -> str:
     return f"!!{tag.removeprefix(_PREFIX)}" if tag.startswith(_PREFIX) else tag
 
 
-_CACHE: dict[str, tuple[str, ScalarValue]] = {}
+#: A plain scalar's value, and what has to be looked at more closely: nothing, its interpolations, or its tag.
+Plain = tuple[ScalarValue, int]
+FINE, INTERPOLATED, SPECIAL = 0, 1, 2
+
+_CACHE: dict[str, Plain] = {}
+_CACHE_SIZE = 50_000
+_CACHED_LENGTH = 200
 
 
-def resolve_plain(text: str) -> tuple[str, ScalarValue]:
-    """Tag and value of a plain scalar, remembered: configs repeat the same few words."""
-    known = _CACHE.get(text)
-    if known is None:
-        tag = plain_tag(text)
-        known = (tag, text if tag == STR else None if tag == MERGE else construct(tag, text))
-        if len(text) < 64 and len(_CACHE) < 100_000:
-            _CACHE[text] = known
-    return known
+def remembered() -> dict[str, Plain]:
+    """What `resolve_plain` found so far, for loops that cannot afford a call for each scalar."""
+    return _CACHE
+
+
+def resolve_plain(text: str) -> Plain:
+    """The value of a plain scalar, remembered: configs repeat the same few words. Never raises; see SPECIAL."""
+    tag = plain_tag(text)
+    if tag == STR:
+        plain: Plain = (text, INTERPOLATED if "${" in text else FINE)
+    elif tag in (MERGE, VALUE):
+        plain = (text, SPECIAL)
+    else:
+        try:
+            plain = (construct(tag, text), FINE)
+        except Unreadable:
+            plain = (text, SPECIAL)
+    if len(text) < _CACHED_LENGTH:
+        if len(_CACHE) >= _CACHE_SIZE:
+            _CACHE.clear()
+        _CACHE[text] = plain
+    return plain
