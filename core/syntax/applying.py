@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from ..findings import Edit
 from ..text import Source, Span
 from .nodes import to_plain
 from .reader import read
+from .serializing import printable
+
+#: With every alias counted as a copy. A text that stands for more is not compared value by value.
+MAX_COMPARED_NODES = 5_000_000
+
+_T = TypeVar("_T")
 
 
 class OverlappingEdits(ValueError):
@@ -27,6 +35,31 @@ def overlap(edits: Sequence[Edit]) -> bool:
     return any(second.span.start < first.span.end for first, second in zip(edits, edits[1:]))
 
 
+class Claims:
+    """Spans of one file that edits have claimed so far; a further edit is let in when it overlaps none."""
+
+    def __init__(self) -> None:
+        self._spans: list[Span] = []
+        self._known: set[tuple[Span, str]] = set()
+
+    def free(self, edits: Sequence[Edit]) -> bool:
+        """Whether edits overlap nothing that was claimed; an edit that was made already counts as free."""
+        return all((edit.span, edit.text) in self._known or self._fits(edit.span) for edit in edits)
+
+    def claim(self, edits: Sequence[Edit]) -> None:
+        """Keep the spans of edits from others."""
+        for edit in edits:
+            if (edit.span, edit.text) not in self._known:
+                self._known.add((edit.span, edit.text))
+                insort(self._spans, edit.span)
+
+    def _fits(self, span: Span) -> bool:
+        # Claimed spans overlap nowhere, so their ends rise with their starts and the neighbours decide.
+        index = bisect_right(self._spans, span)
+        before = self._spans[index - 1].end <= span.start if index else True
+        return before and (index == len(self._spans) or self._spans[index].start >= span.end)
+
+
 def apply_edits(source: Source, edits: Iterable[Edit]) -> Source:
     """The source with the edits made; raises OverlappingEdits."""
     in_order = ordered(edits)
@@ -44,34 +77,59 @@ def annotated(source: Source, edits: Iterable[Edit], notes: Mapping[Edit, str]) 
     means (inside a multi-line string) is left out."""
     in_order = ordered(edits)
     wanted = to_plain_text(apply_edits(source, in_order))
-    every = [_commented(source, edit, notes.get(edit, "")) for edit in in_order]
-    result = apply_edits(source, [part for parts in every for part in parts])
-    if to_plain_text(result) == wanted:
-        return result
-    kept = [[edit] for edit in in_order]
-    for index, parts in enumerate(every):
-        attempt = [*kept[:index], parts, *kept[index + 1 :]]
-        if to_plain_text(apply_edits(source, [part for parts in attempt for part in parts])) == wanted:
-            kept = attempt
-    return apply_edits(source, [part for parts in kept for part in parts])
+    comments = {index: note for index, edit in enumerate(in_order) if (note := notes.get(edit, ""))}
+
+    def made(with_comment: Iterable[int]) -> Source:
+        chosen = set(with_comment)
+        every = [
+            _commented(source, edit, comments[index]) if index in chosen else [edit]
+            for index, edit in enumerate(in_order)
+        ]
+        return apply_edits(source, [part for parts in every for part in parts])
+
+    kept, _ = largest([], list(comments), lambda chosen: "" if to_plain_text(made(chosen)) == wanted else "it differs")
+    return made(kept)
+
+
+def largest(base: list[_T], items: list[_T], fault: Callable[[list[_T]], str]) -> tuple[list[_T], list[tuple[_T, str]]]:
+    """The items that pass together on top of `base`, and those that fail with their fault.
+
+    Halves are tried where the whole fails, so that a few faults among many items cost few trials.
+    """
+    if not items:
+        return base, []
+    found = fault([*base, *items])
+    if not found:
+        return [*base, *items], []
+    if len(items) == 1:
+        return base, [(items[0], found)]
+    middle = len(items) // 2
+    base, failed = largest(base, items[:middle], fault)
+    base, others = largest(base, items[middle:], fault)
+    return base, [*failed, *others]
 
 
 def to_plain_text(source: Source) -> str:
     """What a text means, for comparison."""
     document = read(source, recover=False)
-    return repr(to_plain(document.root)) if document.root is not None and document.parses else "unreadable"
+    if document.root is None or not document.parses or document.expanded_nodes > MAX_COMPARED_NODES:
+        return "unreadable"
+    return repr(to_plain(document.root)) + repr([problem.kind for problem in document.problems])
 
 
 def _commented(source: Source, edit: Edit, note: str) -> list[Edit]:
     """An edit with its comment: above the line of a replacement, above the new line of an insertion."""
-    if not note:
-        return [edit]
+    note = printable(note)
     if edit.text.startswith(("\n", "\r")):
-        body = edit.text.lstrip("\r\n")
-        indent = body[: len(body) - len(body.lstrip())]
+        indent = _indent(edit.text.lstrip("\r\n"))
         return [Edit(edit.file, edit.span, f"{source.newline}{indent}# {note}{edit.text}")]
     line = source.lines.position(edit.span.start).line
     start = source.lines.starts[line - 1]
-    text = source.lines.line_text(line)
-    indent = text[: len(text) - len(text.lstrip())]
+    if start == edit.span.start == edit.span.end and edit.text.endswith(("\n", "\r")):
+        return [Edit(edit.file, edit.span, f"{_indent(edit.text)}# {note}{source.newline}{edit.text}")]
+    indent = _indent(source.lines.line_text(line))
     return [Edit(edit.file, Span(start, start), f"{indent}# {note}{source.newline}"), edit]
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]

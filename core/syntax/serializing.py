@@ -15,6 +15,8 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0
 #: What YAML does not print, and what it takes for a line end inside quotes.
 _HIDDEN = re.compile(r"[\"\\\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]")
 
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]")
+
 
 class CannotEdit(Exception):
     """The change cannot be made without touching something else; the message says what."""
@@ -49,6 +51,11 @@ def quoted(text: str) -> str:
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise CannotEdit("half a surrogate pair has no YAML form")
     return '"' + _HIDDEN.sub(_escaped, text) + '"'
+
+
+def printable(text: str) -> str:
+    """Text on one line, with escapes for what would end the line or cannot be printed."""
+    return _UNPRINTABLE.sub(_escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:

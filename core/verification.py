@@ -1,0 +1,156 @@
+"""Whether a changed file says what it said before, save where a fix speaks of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from .findings import Finding, FixKind
+from .syntax.applying import MAX_COMPARED_NODES
+from .syntax.nodes import Document, to_plain
+
+Identity = tuple[str, str, str]
+_Path = tuple[str, ...]
+
+
+def identity(finding: Finding, *, moved: bool = False) -> Identity:
+    """What makes two findings of two analyses the same: code, file and subject; without indexes where items moved."""
+    subject = ".".join(_named(finding.subject.split("."))) if moved else finding.subject
+    return finding.code, str(finding.location.file), subject
+
+
+def document_fault(before: Document, after: Document, findings: Iterable[Finding]) -> str:
+    """Why a changed document is not taken: unreadable, a new problem, or a value that no fix speaks of; else empty."""
+    name = after.source.path.name
+    if not after.parses:
+        return f"{name} would not parse any more"
+    if max(before.expanded_nodes, after.expanded_nodes) > MAX_COMPARED_NODES:
+        return f"{name} is too large to be verified"
+    known = Counter(problem.kind for problem in before.problems)
+    for problem in after.problems:
+        known[problem.kind] -= 1
+        if known[problem.kind] < 0:
+            return f"{problem.message} would be new"
+    old, new = (to_plain(document.root) if document.root else None for document in (before, after))
+    wanted = _Wanted(findings)
+    stray = _stray(old, new, (), wanted)
+    if stray is None:
+        return ""
+    return "it is the last source of its list" if wanted.emptied else f"`{'.'.join(stray) or name}` would change too"
+
+
+def verdict_fault(
+    before: Iterable[Finding], after: Iterable[Finding], fixed: Iterable[Finding], *, moved: bool = False
+) -> str:
+    """Why a changed project is not taken: a fixed finding is still there, or a blocking one is new; else empty.
+
+    `moved` says that list items were left out, so that subjects with later indexes have shifted.
+    """
+    old = [finding for finding in before if finding.suppressed is None]
+    new = [finding for finding in after if finding.suppressed is None]
+    mended = Counter(identity(finding, moved=moved) for finding in fixed)
+    counts = Counter(identity(finding, moved=moved) for finding in old)
+    left = Counter(identity(finding, moved=moved) for finding in new)
+    if any(left[key] > max(counts[key] - number, 0) for key, number in mended.items()):
+        return "the finding would still be there"
+    blocking = Counter(identity(finding, moved=moved) for finding in new if finding.severity.blocks)
+    blocking -= Counter(identity(finding, moved=moved) for finding in old if finding.severity.blocks)
+    for code, _, subject in blocking:
+        return f"{code} at `{subject}` would appear"
+    return ""
+
+
+def leaves_out(finding: Finding) -> bool:
+    """Whether a finding's fix takes an item out of a list."""
+    return finding.fix is not None and finding.fix.kind is FixKind.CHOICE
+
+
+class _Wanted:
+    """The changes that fixes speak of: the key each finding names, and what its fix renames or sets beside it."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.parents: dict[str, set[_Path]] = {}
+        self.excluded = 0
+        self.unwrapped = False
+        self.emptied = False  #: set on the way: a list would lose its last item
+        for finding in findings:
+            self.excluded += leaves_out(finding)
+            self.unwrapped |= finding.code == "NR009"
+            *parent, key = finding.subject.split(".")
+            names = {key}
+            if isinstance(finding.recommended, str):
+                names.add(finding.recommended)
+            if finding.code in ("NR103", "NR203"):
+                names |= {"force_map_dataset", "force_iterable_dataset"}
+            for name in names:
+                self.parents.setdefault(name, set()).add(_named(parent))
+
+    def explains(self, path: _Path) -> bool:
+        """Whether a fix speaks of a path. A setting may stand in a section above the one that reads it, and a file may
+        hold only the lower part of the config."""
+        if not path or path[-1] not in self.parents:
+            return False
+        here = _named(path[:-1])
+        return not here or any(
+            parent[end - len(here) : end] == here
+            for parent in self.parents[path[-1]]
+            for end in range(len(here), len(parent) + 1)
+        )
+
+
+def _named(path: Iterable[str]) -> _Path:
+    return tuple(part for part in path if not part.isdigit())
+
+
+def _stray(before: object, after: object, path: _Path, wanted: _Wanted) -> _Path | None:
+    """The first path at which two values differ although no fix speaks of it."""
+    if wanted.explains(path):
+        return None
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in [*before, *(name for name in after if name not in before)]:
+            inner = (*path, str(name))
+            if name in before and name in after:
+                stray = _stray(before[name], after[name], inner, wanted)
+            else:
+                stray = _stray_leaf(before[name] if name in before else after[name], inner, wanted)
+            if stray is not None:
+                return stray
+        return None
+    if isinstance(before, list) and isinstance(after, list) and (len(before) == len(after) or wanted.excluded):
+        return _stray_item(before, after, path, wanted)
+    if before is None and isinstance(after, dict) and after:
+        return _stray_leaf(after, path, wanted)
+    if wanted.unwrapped and not path and isinstance(before, dict) and isinstance(after, list) and len(before) == 1:
+        return _stray(next(iter(before.values())), after, path, wanted)
+    if isinstance(before, list) and after is None and wanted.excluded:
+        wanted.emptied = True
+    return None if repr(before) == repr(after) else path
+
+
+def _stray_leaf(value: object, path: _Path, wanted: _Wanted) -> _Path | None:
+    """The first path of a new or removed section of which no fix speaks."""
+    if wanted.explains(path):
+        return None
+    if isinstance(value, dict) and value:
+        strays = (_stray_leaf(inner, (*path, str(name)), wanted) for name, inner in value.items())
+        return next((stray for stray in strays if stray is not None), None)
+    return path
+
+
+def _stray_item(before: list[object], after: list[object], path: _Path, wanted: _Wanted) -> _Path | None:
+    """The same for lists, of which fixes may have left out items."""
+    spare = len(before) - len(after)
+    if not 0 <= spare <= wanted.excluded:
+        return path
+    index = 0
+    for number, old in enumerate(before):
+        if index == len(after):
+            return None  # the rest was left out
+        stray = _stray(old, after[index], (*path, str(number)), wanted)
+        if stray is None:
+            index += 1
+        elif spare:
+            spare -= 1
+        else:
+            return stray
+    return None
