@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from ..model.config import TrainingConfig
 from ..model.dataset import Dataset, TrainingDataset
+from ..model.obstacles import obstacle
 from .facts import style, trainer_rows, value, world_phrase, world_size
 
 if TYPE_CHECKING:
@@ -65,8 +67,10 @@ def _table(old: Dataset, new: Dataset, keys: tuple[str, ...]) -> list[str]:
 def _statement(config: TrainingConfig, dataset: TrainingDataset) -> list[str]:
     """The dataset-mode statement that has to hold before launch."""
     sources = dataset.sources
-    indexed = [source for source in sources if source.indexable and source["indexed"].is_(True)]
-    number = f"{len(indexed)} of {len(sources)} known sources are indexed" if sources else "no source is known yet"
+    can = [
+        source for source in sources if source.indexable and source["indexed"].is_(True) and obstacle(source) is None
+    ]
+    number = f"{len(can)} of {len(sources)} sources read can be indexed" if sources else "no source is known yet"
     return [
         f"Dataset mode: training runs in {style(dataset)}; {number}; `seed` {value(dataset['seed'])}, `shard_seed` "
         f"{value(dataset['shard_seed'])}; {world_phrase(config, dataset)}.",
@@ -104,9 +108,8 @@ def verification_section(migration: Migration, inputs: Inputs) -> list[str]:
         "3. Prove the resume bit for bit with NeMo's own validator, run where training is started:",
         "",
     ]
-    target = name
+    target = os.path.relpath(migration.folder / name, migration.project.launch_dir).replace(os.sep, "/")
     if config.place != ("data",):
-        target = "wrapped.yaml"
         path = ".".join(config.place) + "." if config.place else ""
         lines += [
             f"   The validator reads `data.{section}` only, so wrap the section first:",
@@ -114,13 +117,14 @@ def verification_section(migration: Migration, inputs: Inputs) -> list[str]:
             "   ```bash",
             "   python - <<'EOF'",
             "   from omegaconf import OmegaConf",
-            f'   config = OmegaConf.load("{name}")',
+            f'   config = OmegaConf.load("{target}")',
             f"   section = OmegaConf.to_container(config.{path}{section}, resolve=True)",
             f'   OmegaConf.save(OmegaConf.create({{"data": {{"{section}": section}}}}), "wrapped.yaml")',
             "   EOF",
             "   ```",
             "",
         ]
+        target = "wrapped.yaml"
     number = str(ranks) if ranks is not None else "<ranks>"
     run = f"torchrun --nproc-per-node={number}"
     validator = '"$NEMO/scripts/dataloading/validate_dataloader.py"'
