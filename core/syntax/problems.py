@@ -47,6 +47,13 @@ def from_yaml_error(error: yaml.YAMLError, source: Source) -> SyntaxProblem:
     return SyntaxProblem("syntax", message, span, related, "in what begins here" if related else "")
 
 
+def from_encode_error(error: UnicodeEncodeError) -> SyntaxProblem:
+    """A problem for half of a surrogate pair, which an editor may send and no file can hold."""
+    char = ord(error.object[error.start])
+    message = f"the character U+{char:04X} is half of a pair and cannot stand in a file"
+    return SyntaxProblem("syntax", message, Span(error.start, error.start + 1))
+
+
 def _span(error: yaml.YAMLError, source: Source) -> Span:
     mark: Any = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is not None:
