@@ -64,6 +64,11 @@ def prepare(
         place = first.location.source.lines.position(first.location.span.start)
         raise NotAConfig(f"{file}:{place.line}:{place.column}: {first.message}; mend that first")
     if not before.models:
+        document = project.store.load(file)
+        if isinstance(document, Document) and document.problems:
+            problem = document.problems[0]
+            place = document.source.lines.position(problem.span.start)
+            raise NotAConfig(f"{file}:{place.line}:{place.column}: {problem.message}; mend that first")
         raise NotAConfig(f"`{file}` has no training dataset that Lhotse reads (`train_ds` under `data` or `model`)")
     config = before.models[0]
     folder = out if out is not None else output_folder(project, file)
