@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from pathlib import Path
 
@@ -15,8 +14,9 @@ from nemo_resumable.core.text import Source
 from nemo_resumable.core.writing import WriteRefused, write_atomically
 
 from .options import Group
+from .output.diff import unified
 from .output.render import plural, shown
-from .output.terminal import emit, paint, use_color
+from .output.terminal import emit, use_color
 
 
 def mend(groups: list[Group], arguments: argparse.Namespace, cwd: Path) -> tuple[list[Analysis], int, bool]:
@@ -51,25 +51,6 @@ def mend(groups: list[Group], arguments: argparse.Namespace, cwd: Path) -> tuple
     elif changed and not refused:
         print(f"Fixed {plural(applied, 'finding')} in {plural(changed, 'file')}.", file=sys.stderr)
     return analyses, changed, refused
-
-
-def unified(before: Source, after: Source, name: str, color: bool = False) -> str:
-    """The changes of a file as a unified diff that `patch` takes: lines end where `\\n` stands, and nowhere else."""
-    from difflib import unified_diff
-
-    lines = []
-    for line in unified_diff(_lines(before), _lines(after), name, name):
-        whole = line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-        if color:
-            style = {"+": "added", "-": "removed", "@": "frame"}.get(line[0], "")
-            body = whole.rstrip("\n")
-            whole = (paint(body, style, color) if style else body) + "\n"
-        lines.append(whole)
-    return "".join(lines)
-
-
-def _lines(source: Source) -> list[str]:
-    return re.findall(r"[^\n]*\n|[^\n]+", ("\ufeff" if source.bom else "") + source.text)
 
 
 def _sources(analysis: Analysis) -> dict[Path, Source]:

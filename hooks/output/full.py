@@ -128,7 +128,7 @@ def _counts(found: list[Finding]) -> str:
     chosen = sum(map(excludable, found))
     ways = [f"{mended} fixable with --fix"] if mended else []
     ways += (
-        [f"{chosen} more with --exclude-blocked" if mended else f"{chosen} with --fix --exclude-blocked"]
+        [f"{chosen} more with --exclude-blocked" if mended else f"{chosen} fixable with --fix --exclude-blocked"]
         if chosen
         else []
     )

@@ -1,0 +1,79 @@
+"""Files that hang together, each config with what it reads: fixes of one part cannot touch another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from nemo_resumable.core.analysis import Analysis
+from nemo_resumable.core.findings import Finding
+from nemo_resumable.core.model.reading import readings
+
+Part = tuple[tuple[Path, ...], Analysis]
+
+
+def parts(analysis: Analysis, files: Sequence[Path]) -> list[Part]:
+    """The judged files in parts that share nothing, with what the analysis says of each, in the order of the files.
+
+    A fix is verified by judging once more all files that it was given; so many configs at once take quadratic time, and
+    one by one a blend that two of them read would be changed without a look at the other.
+    """
+    above: dict[Path, Path] = {}
+    for together in _together(analysis):
+        first = _top(above, together[0])
+        for path in together[1:]:
+            above[_top(above, path)] = first
+    members: dict[Path, list[Path]] = {}
+    for file in files:
+        members.setdefault(_top(above, file), []).append(file)
+    findings = _sorted_out(above, ((finding.location.file, finding) for finding in analysis.findings))
+    configs = _sorted_out(above, ((config.file, config) for config in analysis.configs))
+    problems = _sorted_out(above, ((problem[0], problem) for problem in analysis.problems))
+    models = _sorted_out(above, ((model.document.source.path, model) for model in analysis.models))
+    return [
+        (
+            tuple(paths),
+            Analysis(
+                tuple(findings.get(top, ())),
+                tuple(configs.get(top, ())),
+                tuple(problems.get(top, ())),
+                tuple(models.get(top, ())),
+            ),
+        )
+        for top, paths in members.items()
+    ]
+
+
+def once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings of several analyses in order; of those that two of them have, the one that weighs more."""
+    kept: dict[tuple[object, ...], Finding] = {}
+    for finding in findings:
+        key = (finding.code, finding.location.file, finding.location.span, finding.message)
+        if key not in kept or _weight(finding) < _weight(kept[key]):
+            kept[key] = finding
+    return tuple(sorted(kept.values(), key=lambda f: (str(f.location.file), f.location.span, f.code, f.message)))
+
+
+def _weight(finding: Finding) -> tuple[bool, int]:
+    return finding.suppressed is not None, finding.severity.rank
+
+
+def _together(analysis: Analysis) -> Iterator[list[Path]]:
+    """Files that one config reads, and files that one fix edits."""
+    for model in analysis.models:
+        yield [reading.document.source.path for reading in readings(model)]
+    for finding in analysis.findings:
+        yield [finding.location.file, *(edit.file for edit in (finding.fix.edits if finding.fix else ()))]
+
+
+def _top(above: dict[Path, Path], path: Path) -> Path:
+    while path in above:
+        path = above[path]
+    return path
+
+
+def _sorted_out(above: dict[Path, Path], placed: Iterable[tuple[Path, object]]) -> dict[Path, list]:
+    sorted_out: dict[Path, list] = {}
+    for path, thing in placed:
+        sorted_out.setdefault(_top(above, path), []).append(thing)
+    return sorted_out
