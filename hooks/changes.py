@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from nemo_resumable.core.analysis import Analysis, analyze
+from nemo_resumable.core.findings import Finding
 from nemo_resumable.core.fixing import fix
 from nemo_resumable.core.model.reading import readings
 from nemo_resumable.core.settings import repository_root
@@ -15,8 +16,9 @@ from nemo_resumable.core.writing import WriteRefused, write_atomically
 
 from .options import Group
 from .output.diff import unified
-from .output.render import plural, shown
+from .output.render import excludable, fixable, plural, shown
 from .output.terminal import emit, use_color
+from .parts import parts
 
 
 def mend(groups: list[Group], arguments: argparse.Namespace, cwd: Path) -> tuple[list[Analysis], int, bool]:
@@ -26,31 +28,45 @@ def mend(groups: list[Group], arguments: argparse.Namespace, cwd: Path) -> tuple
     or that would change, and whether a file could not be written.
     """
     analyses: list[Analysis] = []
-    applied = changed = 0
+    changed: set[Path] = set()
+    shown_diffs: set[str] = set()
+    applied = 0
     refused = False
     for group in groups:
-        result = fix(group.project, group.files, exclude_blocked=arguments.exclude_blocked)
-        for finding, reason in result.dropped:
-            _say(f"the fix for {finding.code} in {shown(finding.location.file, cwd)} is not applied: {reason}")
-        before = _sources(result.before)
-        pairs = [(before[path], source) for path, source in sorted(result.texts.items())]
-        if arguments.diff:
-            color = use_color(arguments.color)
-            emit("".join(unified(old, new, shown(new.path, cwd), color) for old, new in pairs), "utf-8")
-            analyses.append(result.before)
-            changed += len(pairs)
-            continue
-        written = sum(_written(old, new, group) for old, new in pairs)
-        refused = refused or written < len(pairs)
-        changed += written
-        applied += len(result.applied)
-        # Where a file could not be written, only what now stands on disk can be reported.
-        analyses.append(result.analysis if written == len(pairs) else analyze(group.project, group.files))
+        for files, found in parts(analyze(group.project, group.files), group.files):
+            if not any(_wanted(finding, arguments) for finding in found.findings):
+                analyses.append(found)
+                continue
+            result = fix(group.project, files, exclude_blocked=arguments.exclude_blocked)
+            for finding, reason in result.dropped:
+                _say(f"the fix for {finding.code} in {shown(finding.location.file, cwd)} is not applied: {reason}")
+            before = _sources(result.before)
+            pairs = [(before[path], source) for path, source in sorted(result.texts.items())]
+            if arguments.diff:
+                for old, new in pairs:
+                    text = unified(old, new, shown(new.path, cwd), use_color(arguments.color))
+                    if text not in shown_diffs:  # a blend that is read under two settings files is met twice
+                        emit(text, "utf-8")
+                    shown_diffs.add(text)
+                analyses.append(result.before)
+                changed.update(result.texts)
+                continue
+            written = [new.path for old, new in pairs if _written(old, new, group)]
+            refused = refused or len(written) < len(pairs)
+            changed.update(written)
+            applied += len(result.applied)
+            # Where a file could not be written, only what now stands on disk can be reported.
+            analyses.append(result.analysis if len(written) == len(pairs) else analyze(group.project, files))
     if arguments.diff:
-        print(f"{plural(changed, 'file')} would change.", file=sys.stderr)
+        print(f"{plural(len(changed), 'file')} would change.", file=sys.stderr)
     elif changed and not refused:
-        print(f"Fixed {plural(applied, 'finding')} in {plural(changed, 'file')}.", file=sys.stderr)
-    return analyses, changed, refused
+        print(f"Fixed {plural(applied, 'finding')} in {plural(len(changed), 'file')}.", file=sys.stderr)
+    return analyses, len(changed), refused
+
+
+def _wanted(finding: Finding, arguments: argparse.Namespace) -> bool:
+    chosen = fixable(finding) or (arguments.exclude_blocked and excludable(finding))
+    return chosen and finding.suppressed is None
 
 
 def _sources(analysis: Analysis) -> dict[Path, Source]:

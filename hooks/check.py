@@ -15,6 +15,7 @@ from .cli import FAILED, FOUND, OK
 from .options import Group, Projects, UsageError
 from .output.render import Report, plural, render, shown, statistics
 from .output.terminal import emit, use_color
+from .parts import once
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -93,9 +94,8 @@ def _from_stdin(projects: Projects) -> tuple[list[Group], list[tuple[Path, str]]
 def _joined(analyses: list[Analysis]) -> Analysis:
     if len(analyses) == 1:
         return analyses[0]
-    findings = [finding for analysis in analyses for finding in analysis.findings]
     return Analysis(
-        tuple(sorted(findings, key=lambda f: (str(f.location.file), f.location.span, f.code, f.message))),
+        once(finding for analysis in analyses for finding in analysis.findings),
         tuple(config for analysis in analyses for config in analysis.configs),
         tuple(problem for analysis in analyses for problem in analysis.problems),
         tuple(model for analysis in analyses for model in analysis.models),

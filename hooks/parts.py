@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from nemo_resumable.core.analysis import Analysis
 from nemo_resumable.core.findings import Finding
 from nemo_resumable.core.model.reading import readings
 
+_T = TypeVar("_T")
 Part = tuple[tuple[Path, ...], Analysis]
 
 
@@ -19,10 +21,11 @@ def parts(analysis: Analysis, files: Sequence[Path]) -> list[Part]:
     one by one a blend that two of them read would be changed without a look at the other.
     """
     above: dict[Path, Path] = {}
-    for together in _together(analysis):
-        first = _top(above, together[0])
-        for path in together[1:]:
-            above[_top(above, path)] = first
+    for first, *others in _together(analysis):
+        for path in others:
+            top, other = _top(above, first), _top(above, path)
+            if top != other:
+                above[other] = top
     members: dict[Path, list[Path]] = {}
     for file in files:
         members.setdefault(_top(above, file), []).append(file)
@@ -68,12 +71,14 @@ def _together(analysis: Analysis) -> Iterator[list[Path]]:
 
 def _top(above: dict[Path, Path], path: Path) -> Path:
     while path in above:
+        if above[path] in above:
+            above[path] = above[above[path]]  # a shorter way for the next one
         path = above[path]
     return path
 
 
-def _sorted_out(above: dict[Path, Path], placed: Iterable[tuple[Path, object]]) -> dict[Path, list]:
-    sorted_out: dict[Path, list] = {}
+def _sorted_out(above: dict[Path, Path], placed: Iterable[tuple[Path, _T]]) -> dict[Path, list[_T]]:
+    sorted_out: dict[Path, list[_T]] = {}
     for path, thing in placed:
         sorted_out.setdefault(_top(above, path), []).append(thing)
     return sorted_out
