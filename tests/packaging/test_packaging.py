@@ -10,6 +10,7 @@ from pathlib import Path
 from shutil import copytree, ignore_patterns
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("core", "hooks", "lsp_server")
@@ -105,6 +106,17 @@ def test_command_runs(installed: Path, tmp_path: Path) -> None:
     made = _run(command, "migrate", CONFIG, "--indexes-root", "/shared/idx", "--out", tmp_path / "out", cwd=ROOT)
     assert made.returncode == 1, made.stderr
     assert (tmp_path / "out/migration-report.md").is_file()
+
+
+def test_hooks_are_offered() -> None:
+    """pre-commit accepts the manifest, and each hook starts a command that takes its arguments."""
+    manifest = ROOT / ".pre-commit-hooks.yaml"
+    _done(sys.executable, "-m", "pre_commit", "validate-manifest", manifest)
+    for hook in yaml.safe_load(manifest.read_text(encoding="utf-8")):
+        program, *arguments = hook["entry"].split()
+        assert program == "nemo-resumable"
+        assert hook["require_serial"] is True
+        _done(sys.executable, "-m", "nemo_resumable.hooks.cli", *arguments, ROOT / ".pre-commit-hooks.yaml", cwd=ROOT)
 
 
 _LOADED = "print([name for name in sys.modules if name.partition('.')[0] in {heavy!r}], file=sys.stderr)"
