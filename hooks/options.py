@@ -47,17 +47,30 @@ class Projects:
         chosen: dict[int, tuple[Project, dict[Path, None]]] = {}
         problems: list[tuple[Path, str]] = []
         for path in paths:
-            absolute = self.cwd / path
-            folder = absolute.is_dir()
-            outer = self.at(absolute if folder else absolute.parent)
-            discovery = outer.discover([path], force_exclude=force_exclude)
-            problems += discovery.problems
-            for file in discovery.files:
-                project = self.at(file.parent) if folder else outer
-                if project is not outer and not project.discover([file], force_exclude=True).files:
-                    continue
-                chosen.setdefault(id(project), (project, {}))[1][file] = None
+            try:
+                self._add(path, force_exclude, chosen, problems)
+            except PermissionError:
+                problems.append((path, f"`{path}` may not be read; check its permissions"))
         return [Group(project, tuple(files)) for project, files in chosen.values()], problems
+
+    def _add(
+        self,
+        path: Path,
+        force_exclude: bool,
+        chosen: dict[int, tuple[Project, dict[Path, None]]],
+        problems: list[tuple[Path, str]],
+    ) -> None:
+        """Add what one path stands for."""
+        absolute = self.cwd / path
+        folder = absolute.is_dir()
+        outer = self.at(absolute if folder else absolute.parent)
+        discovery = outer.discover([path], force_exclude=force_exclude)
+        problems += discovery.problems
+        for file in discovery.files:
+            project = self.at(file.parent) if folder else outer
+            if project is not outer and not project.discover([file], force_exclude=True).files:
+                continue
+            chosen.setdefault(id(project), (project, {}))[1][file] = None
 
 
 def _project(settings: Settings, arguments: argparse.Namespace, cwd: Path) -> Project:

@@ -70,6 +70,18 @@ def test_file_that_may_not_be_read(run: Run, config: Path) -> None:
     assert (ran.code, ran.err) == (2, "nemo-resumable: `conf.yaml` may not be read; check its permissions\n")
 
 
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root reads everything")
+@pytest.mark.parametrize("path", ["locked", "locked/conf.yaml"])
+def test_folder_that_may_not_be_entered(run: Run, config: Path, path: str) -> None:
+    locked = config.parent / "locked"
+    locked.mkdir(mode=0)
+    try:
+        ran = run("check", path)
+    finally:
+        locked.chmod(0o755)
+    assert (ran.code, ran.err) == (2, f"nemo-resumable: `{path}` may not be read; check its permissions\n")
+
+
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
