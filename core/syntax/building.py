@@ -143,7 +143,7 @@ class Build:
             end -= len(match[0]) if (match := _BLANK_END.search(self.text, start, end)) else 0
         elif outer == end:
             outer = start = end = self._left_out(end, parent)
-        value, care = self._value(tag, text, event.implicit[0], outer, end)
+        value, care = self._value(tag, text, event.implicit[0], parent, Span(outer, end))
         span = make_span(start, end)
         node = Scalar(span, span if outer == start else Span(outer, end), value, text, style, anchor, tag)
         if care:
@@ -153,16 +153,17 @@ class Build:
             self._anchors[anchor] = (node, 1, outer)
         return node
 
-    def _value(self, tag: str | None, text: str, implicit: bool, start: int, end: int) -> tuple[ScalarValue, int]:
+    def _value(self, tag: str | None, text: str, implicit: bool, parent: _Open, span: Span) -> tuple[ScalarValue, int]:
         if (tag is None or tag == "!") and implicit:
             return remembered().get(text) or resolve_plain(text)
+        if tag == MERGE and parent.mapping and len(parent.nodes) % 2 == 0:
+            return "<<", FINE
         try:
             value = text if tag is None or tag == "!" else construct(tag, text)
         except Unreadable as error:
-            if not (tag is not None and tag.endswith(":merge")):  # as a key it is as good as `<<`
-                self._problem("construction", str(error), start, end)
-            return text, 0
-        return value, INTERPOLATED if isinstance(value, str) and "${" in value else 0
+            self.findings.add("construction", str(error), span)
+            return text, FINE
+        return value, INTERPOLATED if isinstance(value, str) and "${" in value else FINE
 
     def _left_out(self, offset: int, parent: _Open) -> int:
         """The place of a value that is not there: after its colon, after its dash, or after its key."""

@@ -15,7 +15,7 @@ class Findings:
     """What came up while a document was built."""
 
     problems: list[SyntaxProblem] = field(default_factory=list)
-    merging: bool = False  #: whether any mapping merges another one
+    nested_merge: bool = False  #: whether a mapping that merges others is merged itself
 
     def add(self, kind: str, message: str, span: Span, related: Span | None = None, words: str = "") -> None:
         self.problems.append(SyntaxProblem(kind, message, span, related, words))
@@ -48,7 +48,6 @@ def _carefully(pairs: tuple[Pair, ...], findings: Findings) -> dict[ScalarValue,
     for pair in pairs:
         key = deref(pair.key)
         if is_merge(key):
-            findings.merging = True
             _merge(pair, merged, findings)
         elif not isinstance(key, Scalar):
             what = "list" if isinstance(key, Sequence) else "mapping"
@@ -81,18 +80,20 @@ def _visible(pair: Pair) -> Span:
 def _merge(pair: Pair, merged: dict[ScalarValue, Pair], findings: Findings) -> None:
     value = deref(pair.value)
     if isinstance(value, Mapping):
-        _take(value, pair.value.span, merged)
+        _take(value, pair.value.span, merged, findings)
     elif isinstance(value, Sequence):
         for item in reversed(value.items):  # the first of a list wins
             target = deref(item)
             if isinstance(target, Mapping):
-                _take(target, item.span, merged)
+                _take(target, item.span, merged, findings)
             else:
                 findings.add("construction", "`<<` can only merge mappings, and this is none", item.span)
     else:
         findings.add("construction", "`<<` needs a mapping, or a list of mappings, to merge", _visible(pair))
 
 
-def _take(mapping: Mapping, use: Span, merged: dict[ScalarValue, Pair]) -> None:
+def _take(mapping: Mapping, use: Span, merged: dict[ScalarValue, Pair], findings: Findings) -> None:
+    if not findings.nested_merge:
+        findings.nested_merge = any(is_merge(pair.key) for pair in mapping.pairs)
     for key, inner in mapping.lookup.items():
         merged[key] = make_pair(inner.key, inner.value, use)
