@@ -23,7 +23,7 @@ from .interpolation import MalformedInterpolation, parse_interpolations
 from .making import make_pair, make_plain, make_span
 from .merging import Findings, build_lookup, is_merge
 from .nodes import Alias, Mapping, Node, Pair, Scalar, ScalarValue, Sequence, SyntaxProblem, deref
-from .scalars import INTERPOLATED, Unreadable, construct, plain_tag, remembered, resolve_plain
+from .scalars import FINE, INTERPOLATED, MERGE, Unreadable, construct, plain_tag, remembered, resolve_plain
 from .tags import as_pairs, as_path, collection_problem
 
 #: libyaml's parser where PyYAML has it; the pure one reads the same, some twelve times slower.
