@@ -68,8 +68,15 @@ def near_match(word: str, known: Iterable[str]) -> str:
     by_lower = {each.lower(): each for each in known}
     near = [each for each in by_lower if each.startswith(word)] if len(word) > 2 else []
     if len(near) != 1:
-        near = difflib.get_close_matches(word, by_lower, 1)
+        near = difflib.get_close_matches(word, by_lower, max(1, len(by_lower)))
+        # Codes are often equally near; a slip is likelier at the end (NR11O) than at the beginning.
+        near.sort(key=lambda each: (-difflib.SequenceMatcher(None, each, word).ratio(), -_shared(each, word), each))
     return f"; did you mean `{by_lower[near[0]]}`?" if near else ""
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two words have in common at their beginning."""
+    return next((count for count, pair in enumerate(zip(one, other)) if pair[0] != pair[1]), min(len(one), len(other)))
 
 
 class _Wrong(Exception):

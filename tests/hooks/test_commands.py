@@ -30,6 +30,7 @@ def test_explain(run: Run, word: str) -> None:
     [
         ("unfixed-shardseed", "did you mean `unfixed-shard-seed`?"),
         ("nr1100", "did you mean `NR1"),
+        ("NR11O", "did you mean `NR110`?"),
         ("zzz", "`nemo-resumable rules` lists them all"),
     ],
 )
