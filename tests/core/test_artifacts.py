@@ -203,7 +203,7 @@ def test_what_cannot_be_migrated_is_said_in_a_sentence_and_nothing_is_written(
     tmp_path: Path, text: str, sentence: str
 ) -> None:
     make(tmp_path, {"conf/model.yaml": text})
-    with pytest.raises(NotAConfig, match=".") as raised:
+    with pytest.raises(NotAConfig) as raised:
         migrated(tmp_path)
     assert sentence in str(raised.value)
     assert not (tmp_path / "migrate-resumable").exists()
