@@ -25,7 +25,7 @@ LAYERS = (
     ("core.rules",),
     ("core.project",),
     ("core.lone_blends", "core.analysis"),
-    ("core.fixing",),
+    ("core.verification", "core.fixing"),
     ("core.artifacts",),
 )
 
