@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,12 +60,13 @@ def analyze(project: Project, files: Sequence[Path]) -> Analysis:
         config = read_config(document, project.context(file))
         if config is not None and _in_scope(config, project):
             configs.append(config)
-            found = _chosen(check_config(config), project)
-            results.append(_result(config, found))
+            every = check_config(config)
+            results.append(_result(config, [_levelled(finding, project) for finding in every]))
+            found = _chosen(every, project)
             for finding in found:
                 key = (finding.code, finding.location.file, finding.location.span, finding.message)
                 findings.setdefault(key, finding)
-        elif config is None and not document.parses and _is_named_config(document):
+        elif config is None and document.problems and _is_named_config(document):
             for finding in _chosen(check_file(document, "config"), project):
                 findings[(finding.code, finding.location.file, finding.location.span)] = finding
         elif config is None:
@@ -88,7 +90,8 @@ def _load(project: Project, file: Path) -> Document | Unreadable | None:
     if file in project.overlays or not file.name.endswith((".yaml", ".yml")):
         return project.store.load(file)
     try:
-        if file.stat().st_size <= 64 * 2**20:
+        status = file.stat()
+        if stat.S_ISREG(status.st_mode) and status.st_size <= 64 * 2**20:
             data = file.read_bytes()
             if not any(word in data for word in _OURS) and b"\0" not in data[:8192]:
                 data.decode("utf-8")
@@ -121,15 +124,37 @@ def _is_named_config(document: Document) -> bool:
 def _chosen(found: list[Finding], project: Project) -> list[Finding]:
     """Selection, ignores and severities of the settings applied."""
     settings = project.settings
-    chosen = []
+    chosen: list[Finding] = []
+    missing: dict[object, str] = {}  # fix groups of which a member is not there, with that member's code
     for finding in found:
-        if settings.select and not _matches(finding, settings.select):
-            continue
-        if _matches(finding, settings.ignore) or _ignored_here(finding, project):
-            continue
-        level = settings.severity.get(finding.code) or settings.severity.get(finding.name)
-        chosen.append(replace(finding, severity=Severity(level)) if level else finding)
-    return chosen
+        left_out = (
+            (settings.select and not _matches(finding, settings.select))
+            or _matches(finding, settings.ignore)
+            or _ignored_here(finding, project)
+        )
+        if not left_out:
+            chosen.append(_levelled(finding, project))
+        if (left_out or finding.suppressed is not None) and finding.fix and finding.fix.group and finding.fix.edits:
+            missing.setdefault((finding.config, finding.fix.group), finding.code)
+    return [_held_back(finding, missing) for finding in chosen] if missing else chosen
+
+
+def _levelled(finding: Finding, project: Project) -> Finding:
+    """The finding with the severity that the settings give its rule."""
+    levels = project.settings.severity
+    level = levels.get(finding.code) or levels.get(finding.name)
+    return replace(finding, severity=Severity(level)) if level else finding
+
+
+def _held_back(finding: Finding, missing: dict[object, str]) -> Finding:
+    """The finding with its fix withheld where its group is not whole: part of a group may do harm."""
+    fix = finding.fix
+    code = missing.get((finding.config, fix.group)) if fix and fix.group else None
+    if fix is None or code is None or fix.withheld:
+        return finding
+    return replace(
+        finding, fix=replace(fix, withheld=f"it goes together with {code}, which is left out", artifact=False)
+    )
 
 
 def _matches(finding: Finding, names: Sequence[str]) -> bool:

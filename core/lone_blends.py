@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from .findings import Finding
 from .model.config import read_config
@@ -39,7 +40,7 @@ def check_lone_blend(document: Document, project: Project) -> list[Finding]:
     config = read_config(assumed, project.context(path))
     if config is None:
         return []
-    return [finding for finding in check_config(config) if finding.location.file == path]
+    return [replace(finding, config=None) for finding in check_config(config) if finding.location.file == path]
 
 
 def is_blend(document: Document) -> bool:

@@ -96,7 +96,8 @@ def prepare(
     files |= {name: text.encode() for name, text in inputs.extracted.items()}
     files["build-indexes-cmd.sh"] = index_script(migration, inputs).encode()
     files["pre-flight-checklist.md"] = checklist(migration, inputs).encode()
-    files["migration-report.md"] = report(migration, inputs).encode()
+    listed = FILES.format(", ".join(sorted(files)))
+    files["migration-report.md"] = report(migration, inputs, listed).encode()
     return migration
 
 
@@ -104,15 +105,29 @@ def write(migration: Migration) -> None:
     """Write the artifacts; what an earlier run wrote under other names and is no longer true is removed."""
     folder = migration.folder
     root = repository_root(migration.project.cwd)
-    if folder.is_dir():
-        for old in folder.iterdir():
-            if old.name.endswith(("-resumable.yaml", "-input-cfg.yaml")) and old.name not in migration.files:
-                old.unlink()
+    for name in _written_before(folder):
+        if name not in migration.files:
+            (folder / name).unlink(missing_ok=True)
     for name, data in migration.files.items():
         write_atomically(folder / name, data, root=root, executable=name.endswith(".sh"))
 
 
 MARK = "<!-- config: {} -->"
+FILES = "<!-- files: {} -->"
+
+
+def _written_before(folder: Path) -> list[str]:
+    """The copies and extracts that the report in a folder says it was written with; nothing else is ever removed."""
+    try:
+        with (folder / "migration-report.md").open(encoding="utf-8") as lines:
+            head = [lines.readline().strip() for _ in range(2)]
+    except (OSError, UnicodeDecodeError):
+        return []
+    prefix, suffix = FILES.split("{}")
+    if not (head[1].startswith(prefix) and head[1].endswith(suffix)):
+        return []
+    names = head[1][len(prefix) : -len(suffix)].split(", ")
+    return [name for name in names if name.endswith(("-resumable.yaml", "-input-cfg.yaml")) and "/" not in name]
 
 
 def output_folder(project: Project, file: Path) -> Path:

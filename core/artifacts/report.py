@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from .migrate import Migration
 
 
-def report(migration: Migration, inputs: Inputs) -> str:
-    """The report's text."""
+def report(migration: Migration, inputs: Inputs, listed: str) -> str:
+    """The report's text; `listed` is the line that names the files written with it."""
     root = repository_root(migration.project.cwd)
     name = migration.shown(migration.config.document.source.path)
     lines = [
         MARK.format(name),
+        listed,
         f"# Migration of `{name}` to indexed, resumable dataloading",
         "",
         *_summary(migration),

@@ -56,7 +56,11 @@ def test_spans_are_what_the_findings_talk_about(path: Path) -> None:
     for finding in analyze(project(), [path]).findings:
         source = finding.location.source
         assert 0 <= finding.location.span.start < finding.location.span.end <= len(source.text), finding
-        assert finding.code in ELSEWHERE or speaks_of_its_span(finding), (finding.code, finding.subject, finding.current)
+        assert finding.code in ELSEWHERE or speaks_of_its_span(finding), (
+            finding.code,
+            finding.subject,
+            finding.current,
+        )
         assert not finding.message.endswith(".")
 
 
