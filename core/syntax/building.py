@@ -23,7 +23,18 @@ from .interpolation import MalformedInterpolation, parse_interpolations
 from .making import make_pair, make_plain, make_span
 from .merging import Findings, build_lookup, is_merge
 from .nodes import Alias, Mapping, Node, Pair, Scalar, ScalarValue, Sequence, SyntaxProblem, deref
-from .scalars import FINE, INTERPOLATED, MERGE, Unreadable, construct, plain_tag, remembered, resolve_plain
+from .scalars import (
+    FINE,
+    INTERPOLATED,
+    MERGE,
+    VALUE,
+    Unreadable,
+    construct,
+    plain_tag,
+    remembered,
+    resolve_plain,
+    shown,
+)
 from .tags import as_pairs, as_path, collection_problem
 
 #: libyaml's parser where PyYAML has it; the pure one reads the same, some twelve times slower.
@@ -156,8 +167,8 @@ class Build:
     def _value(self, tag: str | None, text: str, implicit: bool, parent: _Open, span: Span) -> tuple[ScalarValue, int]:
         if (tag is None or tag == "!") and implicit:
             return remembered().get(text) or resolve_plain(text)
-        if tag == MERGE and parent.mapping and len(parent.nodes) % 2 == 0:
-            return "<<", FINE
+        if tag in (MERGE, VALUE) and parent.mapping and len(parent.nodes) % 2 == 0:
+            return "<<" if tag == MERGE else text, FINE
         try:
             value = text if tag is None or tag == "!" else construct(tag, text)
         except Unreadable as error:
@@ -182,8 +193,7 @@ class Build:
             try:
                 parse_interpolations(node.text)
             except MalformedInterpolation as error:
-                shown = node.text.strip() if len(node.text) < 80 else f"{node.text[:77]}..."
-                message = f"`{shown}` is no valid interpolation: {error}"
+                message = f"`{shown(node.text, 80)}` is no valid interpolation: {error}"
                 self.malformed.append((node, SyntaxProblem("interpolation", message, node.span)))
             return
         try:

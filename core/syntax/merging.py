@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ..text import Span
 from .making import make_pair
 from .nodes import Mapping, Node, Pair, Scalar, ScalarValue, Sequence, SyntaxProblem, deref
-from .scalars import MERGE
+from .scalars import MERGE, shown
 
 
 @dataclass(slots=True)
@@ -53,12 +53,12 @@ def _carefully(pairs: tuple[Pair, ...], findings: Findings) -> dict[ScalarValue,
             what = "list" if isinstance(key, Sequence) else "mapping"
             findings.add("construction", f"a {what} stands where a key has to be", pair.key.span)
         elif key.value is None:
-            shown = f"`{key.text}`" if key.text else "an empty value"
-            findings.add("construction", f"{shown} cannot be a key: it means null; quote it or name it", _visible(pair))
+            what = f"`{shown(key.text)}`" if key.text else "an empty value"
+            findings.add("construction", f"{what} cannot be a key: it means null; quote it or name it", _visible(pair))
         else:
             if isinstance(key.value, str) and key.text != "=":
                 if (first := seen.setdefault(key.value, pair)) is not pair:
-                    message = f"the key `{key.value}` stands twice in one mapping"
+                    message = f"the key `{shown(key.value)}` stands twice in one mapping"
                     findings.add("duplicate-key", message, _visible(pair), first.key.span, "first set here")
             if key.value in explicit:  # the later value decides, but a dict keeps the key it met first: 1 before true
                 pair = make_pair(explicit[key.value].key, pair.value) if key.value != key.text else pair

@@ -43,7 +43,7 @@ def read(source: Source, *, recover: bool = True) -> Document:
 def _document(source: Source, build: Build, problems: tuple[SyntaxProblem, ...] = ()) -> Document:
     root = build.root
     found = [*problems, *build.findings.problems, *version_problems(source.text, root, build.findings)]
-    if build.malformed:
+    if build.malformed and not isinstance(root, Scalar):
         reached = used(root)
         found += [problem for node, problem in build.malformed if id(node) in reached]
     if isinstance(root, Scalar) and root.value is not None:

@@ -62,7 +62,9 @@ def plain_yaml_value(text: str, value: ScalarValue) -> ScalarValue:
     Lhotse loads blends with that loader.
     """
     if isinstance(value, float):
-        tags = (tag for tag, pattern in yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ()) if pattern.match(text))
+        tags = (
+            tag for tag, pattern in yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ()) if pattern.match(text)
+        )
         if f"{_PREFIX}float" not in tags:
             return text
     return value
@@ -85,15 +87,22 @@ def construct(tag: str, text: str) -> ScalarValue:
         if tag == f"{_PREFIX}binary":
             return _CONSTRUCTOR.construct_yaml_binary(node)
     except (ValueError, KeyError, IndexError, ConstructorError):
-        shown = text if len(text) <= 40 else f"{text[:37]}..."
-        raise Unreadable(f"`{shown}` cannot be read as {_KINDS[tag.removeprefix(_PREFIX)]}") from None
+        raise Unreadable(f"`{shown(text)}` cannot be read as {_KINDS[tag.removeprefix(_PREFIX)]}") from None
     if tag == _TIMESTAMP:
-        raise Unreadable(f"`{text}` is tagged `!!timestamp`: a config cannot hold dates, write it without the tag")
+        raise Unreadable(
+            f"`{shown(text)}` is tagged `!!timestamp`: a config cannot hold dates, write it without the tag"
+        )
     if tag in (MERGE, VALUE):
-        raise Unreadable(f"`{text}` has a meaning of its own in YAML and cannot be a value; quote it")
+        raise Unreadable(f"`{shown(text)}` has a meaning of its own in YAML and cannot be a value; quote it")
     if tag.removeprefix(_PREFIX) in ("map", "seq", "set", "omap", "pairs"):
         raise Unreadable(f"`{short_tag(tag)}` cannot stand before a single value")
     raise Unreadable(f"the tag `{short_tag(tag)}` is unknown; remove it, or quote the value if the `!` belongs to it")
+
+
+def shown(text: str, width: int = 60) -> str:
+    """A text as a message quotes it: on one line, and not for pages."""
+    line = " ".join(text.split())
+    return line if len(line) <= width else f"{line[: width - 3]}..."
 
 
 def short_tag(tag: str) -> str:

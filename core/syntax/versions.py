@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from ..text import Span
 from .merging import Findings, is_merge
 from .nodes import Alias, Mapping, Node, Pair, Scalar, Sequence, SyntaxProblem, deref
+from .scalars import shown
 
 _COMMENT = re.compile(r"(?:^|[ \t])#")
+_QUESTION = re.compile(r"[^\s?]\?")
 _NEWLINE = re.compile(r"[\r\n]")
 #: Pairs handled before a pile of merges is left alone; OmegaConf itself would take minutes over it.
 _MOST_PAIRS = 200_000
@@ -22,6 +24,8 @@ def version_problems(text: str, root: Node | None, findings: Findings) -> Iterat
         return
     if "\t" in text:
         yield from _tab(text, root)
+    if _QUESTION.search(text):
+        yield from _question(root)
     if findings.nested_merge:
         for construct in (_Construct23(), _Construct24()):
             yield from construct.run(root)
@@ -43,6 +47,25 @@ def _tab(text: str, root: Node) -> Iterator[SyntaxProblem]:
                 yield SyntaxProblem("construction", message, Span(offset, offset + 1))
                 return
         offset = text.find("\t", offset + 1)
+
+
+def _question(root: Node) -> Iterator[SyntaxProblem]:
+    """The first unquoted value with a `?` in a flow collection, such as an address with a query: libyaml takes it."""
+    stack = [(root, False)]
+    found: list[Scalar] = []
+    while stack:
+        node, flow = stack.pop()
+        if isinstance(node, Mapping):
+            stack += [(part, flow or node.flow) for pair in node.pairs for part in (pair.key, pair.value)]
+        elif isinstance(node, Sequence):
+            stack += [(item, flow or node.flow) for item in node.items]
+        elif isinstance(node, Scalar) and flow and node.style == "plain" and "?" in node.text:
+            found.append(node)
+    for node in sorted(found, key=lambda scalar: scalar.span)[:1]:
+        message = (
+            f"`{shown(node.text)}` holds a `?`, which OmegaConf 2.3 (the one NeMo installs) refuses here; quote it"
+        )
+        yield SyntaxProblem("construction", message, node.span)
 
 
 def _shielded(text: str, root: Node) -> Iterator[tuple[int, int]]:
