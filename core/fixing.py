@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +13,11 @@ from .project import Project
 from .syntax.applying import Claims, annotated, apply_edits, largest, ordered, overlap
 from .syntax.nodes import Document
 from .text import Source, Span
-from .verification import document_fault, identity, leaves_out, verdict_fault
+from .verification import Fault, document_fault, identity, leaves_out, verdict_fault
 
 MAX_ROUNDS = 10
+MAX_TRIALS = 60  #: changed texts, and analyses, in one round
+MAX_TRIED_APART = 16
 MAX_FAILURES = 2  #: a fix that failed beside others has another chance in a round without them
 
 
@@ -104,7 +106,7 @@ def fix(
             base = commented.get(path, document.source)
             commented[path] = _annotate(base, document.source, edits, notes)
             texts[path] = attempt.sources[path]
-        applied += [finding for unit in kept for finding in unit.findings]
+        applied += _all(kept)
         for unit in kept:
             failures.reasons.pop(unit.key, None)
         current, analysis = attempt.project, attempt.analysis
@@ -178,32 +180,54 @@ def _verified(
 ) -> tuple[list[_Unit], _Attempt | None]:
     """The units that pass together: first as texts, which is cheap, then by a new analysis."""
     attempts: list[_Attempt] = []
+    budget = Counter(text=MAX_TRIALS, analysis=MAX_TRIALS)
 
-    def by_analysis(chosen: list[_Unit]) -> str:
+    def by_analysis(chosen: list[_Unit]) -> Fault | None:
         outcome = _changed(project, chosen)
         if isinstance(outcome, str):
-            return outcome
+            return Fault(outcome)
         sources, changed = outcome
         again = analyze(changed, files)
-        fixed = [finding for unit in chosen for finding in unit.findings]
-        moved = any(leaves_out(finding) for finding in fixed)
-        fault = verdict_fault(analysis.findings, again.findings, fixed, moved=moved)
-        if not fault:
+        fault = verdict_fault(analysis.findings, again.findings, _all(chosen), moved=_moving(chosen))
+        if fault is None:
             attempts.append(_Attempt(changed, again, sources))
         return fault
 
-    def by_text(chosen: list[_Unit]) -> str:
-        outcome = _changed(project, chosen)
-        return outcome if isinstance(outcome, str) else ""
+    def trial(kind: str, test: Callable[[list[_Unit]], str]) -> Callable[[list[_Unit]], str]:
+        def limited(chosen: list[_Unit]) -> str:
+            budget[kind] -= 1
+            return test(chosen) if budget[kind] >= 0 else "too many fixes fail together"
+
+        return limited
 
     fault = by_analysis(units)
-    if not fault:
-        return units, attempts[-1]
-    readable, unreadable = largest([], units, by_text)
-    kept, wrong = largest([], readable, by_analysis)
-    for unit, reason in [*unreadable, *wrong]:
-        failures.add(unit, reason, 1 if kept else MAX_FAILURES)
-    return kept, attempts[-1] if kept else None
+    failed: list[tuple[_Unit, str]] = []
+    if fault is not None:
+        # Where many fail in the same way, they are set aside at once; a few are told apart by trial.
+        moved = _moving(units)
+        blamed = [unit for unit in units if any(fault.blames(finding, moved=moved) for finding in unit.findings)]
+        if len(blamed) > MAX_TRIED_APART:
+            failed = [(unit, fault.reason) for unit in blamed]
+            apart = {unit.key for unit in blamed}
+            units = [unit for unit in units if unit.key not in apart]
+        text = trial("text", lambda chosen: outcome if isinstance(outcome := _changed(project, chosen), str) else "")
+        units, unreadable = largest([], units, text)
+        judged = trial("analysis", lambda chosen: found.reason if (found := by_analysis(chosen)) else "")
+        units, wrong = largest([], units, judged)
+        failed += [*unreadable, *wrong]
+    for unit, reason in failed:
+        # What failed alone will fail again; what failed beside others is tried without them in the next round.
+        alone = not units and len(failed) <= MAX_TRIED_APART
+        failures.add(unit, reason, MAX_FAILURES if alone else 1)
+    return units, attempts[-1] if units else None
+
+
+def _all(units: Iterable[_Unit]) -> list[Finding]:
+    return [finding for unit in units for finding in unit.findings]
+
+
+def _moving(units: Iterable[_Unit]) -> bool:
+    return any(leaves_out(finding) for finding in _all(units))
 
 
 def _changed(project: Project, units: list[_Unit]) -> tuple[dict[Path, Source], Project] | str:
@@ -219,7 +243,7 @@ def _changed(project: Project, units: list[_Unit]) -> tuple[dict[Path, Source], 
         before, after = project.store.load(path), changed.store.load(path)
         assert isinstance(before, Document)
         assert isinstance(after, Document)
-        findings = [f for unit in units for f in unit.findings if f.fix and any(e.file == path for e in f.fix.edits)]
+        findings = [f for f in _all(units) if f.fix and any(edit.file == path for edit in f.fix.edits)]
         if fault := document_fault(before, after, findings):
             return fault
     return sources, changed
@@ -231,7 +255,7 @@ def _text(source: Source) -> str:
 
 def _notes(units: Iterable[_Unit]) -> dict[Edit, str]:
     notes: dict[Edit, str] = {}
-    for finding in [finding for unit in units for finding in unit.findings]:
+    for finding in _all(units):
         for edit in finding.fix.edits if finding.fix else ():
             if edit.note:
                 notes.setdefault(edit, f"{finding.code}: {edit.note}")

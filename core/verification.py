@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from .findings import Finding, FixKind
 from .syntax.applying import MAX_COMPARED_NODES
@@ -39,10 +40,24 @@ def document_fault(before: Document, after: Document, findings: Iterable[Finding
     return "it is the last source of its list" if wanted.emptied else f"`{'.'.join(stray) or name}` would change too"
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a change is not taken, and the files and subjects at which that shows."""
+
+    reason: str
+    places: frozenset[tuple[str, str]] = frozenset()
+
+    def blames(self, finding: Finding, *, moved: bool) -> bool:
+        """Whether the fault shows at what a finding's fix changes: its own key, or the one it recommends instead."""
+        _, file, subject = identity(finding, moved=moved)
+        renamed = ".".join([*subject.split(".")[:-1], str(finding.recommended)])
+        return (file, subject) in self.places or (file, renamed) in self.places
+
+
 def verdict_fault(
     before: Iterable[Finding], after: Iterable[Finding], fixed: Iterable[Finding], *, moved: bool = False
-) -> str:
-    """Why a changed project is not taken: a fixed finding is still there, or a blocking one is new; else empty.
+) -> Fault | None:
+    """Why a changed project is not taken: a fixed finding is still there, or a blocking one is new; else None.
 
     `moved` says that list items were left out, so that subjects with later indexes have shifted.
     """
@@ -51,13 +66,16 @@ def verdict_fault(
     mended = Counter(identity(finding, moved=moved) for finding in fixed)
     counts = Counter(identity(finding, moved=moved) for finding in old)
     left = Counter(identity(finding, moved=moved) for finding in new)
-    if any(left[key] > max(counts[key] - number, 0) for key, number in mended.items()):
-        return "the finding would still be there"
+    still = [key for key, number in mended.items() if left[key] > max(counts[key] - number, 0)]
+    if still:
+        return Fault("the finding would still be there", frozenset((file, subject) for _, file, subject in still))
     blocking = Counter(identity(finding, moved=moved) for finding in new if finding.severity.blocks)
     blocking -= Counter(identity(finding, moved=moved) for finding in old if finding.severity.blocks)
-    for code, _, subject in blocking:
-        return f"{code} at `{subject}` would appear"
-    return ""
+    if not blocking:
+        return None
+    code, _, subject = next(iter(blocking))
+    places = frozenset((file, subject) for _, file, subject in blocking)
+    return Fault(f"{code} at `{subject}` would appear", places)
 
 
 def leaves_out(finding: Finding) -> bool:

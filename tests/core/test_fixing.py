@@ -185,6 +185,32 @@ def test_a_fix_that_brings_an_error_is_dropped_and_the_others_stay(fixed: Any) -
     assert [(each.subject, reason) for each, reason in result.dropped] == [("k3", "NRnew at `k3` would appear")]
 
 
+def test_many_fixes_that_fail_alike_cost_few_analyses(fixed: Any) -> None:
+    def forbids(document: Document) -> Iterator[Finding]:
+        mapping = section(document, "")
+        for key, pair in mapping or ():
+            if isinstance(key, str) and key.startswith("bad") and to_plain(pair.value) == 9:
+                yield finding(document, "NRnew", key)
+
+    text = "".join(f"bad{number}: 1\n" for number in range(200)) + "good: 1\n"
+    result = fixed(text, *[wants("", f"bad{number}", 9) for number in range(200)], wants("", "good", 9), forbids)
+    assert texts(result) == {"a.yaml": text.replace("good: 1", "good: 9")}
+    assert len(result.dropped) == 200
+    assert fixed.calls <= 5
+
+
+def test_however_fixes_fail_the_work_is_bounded(fixed: Any) -> None:
+    def forbids(document: Document) -> Iterator[Finding]:
+        if ": 9" in document.source.text:
+            yield finding(document, "NRnew", "elsewhere")
+
+    text = "".join(f"k{number}: 1\n" for number in range(200))
+    result = fixed(text, *[wants("", f"k{number}", 9) for number in range(200)], forbids)
+    assert texts(result) == {}
+    assert len(result.dropped) == 200
+    assert fixed.calls < 150
+
+
 def test_a_new_warning_stops_nothing(fixed: Any) -> None:
     def warns(document: Document) -> Iterator[Finding]:
         if "9" in document.source.text:
