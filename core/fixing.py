@@ -16,7 +16,8 @@ from .text import Source, Span
 from .verification import Fault, document_fault, identity, leaves_out, verdict_fault
 
 MAX_ROUNDS = 10
-MAX_TRIALS = 60  #: changed texts, and analyses, in one round
+MAX_TRIALS = 30  #: changed texts, and analyses, in one round
+EXHAUSTED = "too many fixes fail together"
 MAX_TRIED_APART = 16
 MAX_FAILURES = 2  #: a fix that failed beside others has another chance in a round without them
 
@@ -196,7 +197,7 @@ def _verified(
     def trial(kind: str, test: Callable[[list[_Unit]], str]) -> Callable[[list[_Unit]], str]:
         def limited(chosen: list[_Unit]) -> str:
             budget[kind] -= 1
-            return test(chosen) if budget[kind] >= 0 else "too many fixes fail together"
+            return test(chosen) if budget[kind] >= 0 else EXHAUSTED
 
         return limited
 
@@ -210,6 +211,9 @@ def _verified(
             failed = [(unit, fault.reason) for unit in blamed]
             apart = {unit.key for unit in blamed}
             units = [unit for unit in units if unit.key not in apart]
+        # Rules with few fixes first: a rule whose many fixes all fail must not use up the trials of the others.
+        sizes = Counter(unit.findings[0].code for unit in units)
+        units = sorted(units, key=lambda unit: (sizes[unit.findings[0].code], unit.findings[0].code))
         text = trial("text", lambda chosen: outcome if isinstance(outcome := _changed(project, chosen), str) else "")
         units, unreadable = largest([], units, text)
         judged = trial("analysis", lambda chosen: found.reason if (found := by_analysis(chosen)) else "")
@@ -217,8 +221,8 @@ def _verified(
         failed += [*unreadable, *wrong]
     for unit, reason in failed:
         # What failed alone will fail again; what failed beside others is tried without them in the next round.
-        alone = not units and len(failed) <= MAX_TRIED_APART
-        failures.add(unit, reason, MAX_FAILURES if alone else 1)
+        alone = not units and (reason == EXHAUSTED or len(failed) <= MAX_TRIED_APART)
+        failures.add(unit, reason, MAX_FAILURES if alone else int(reason != EXHAUSTED))
     return units, attempts[-1] if units else None
 
 
