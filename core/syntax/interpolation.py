@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from .quick_pattern import LITERAL, QUICK
+
 #: OmegaConfGrammarLexer, INTERPOLATION_MODE: the names between dots and brackets. 2.4 takes `\.` in them too, 2.3 does not.
 _KEY = re.compile(r"[^\\{}()\[\]:. \t'\"]+")
 _ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -13,18 +15,6 @@ _BLANKS = re.compile(r"[ \t]*")
 _BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/-\\+.$%*@?|")
 _ESCAPABLE = frozenset("\\()[]{}:=, \t")
 _MAX_DEPTH = 60
-
-#: OmegaConf asks a quick pattern before its grammar, and the pattern takes a little more: line breaks as blanks, and no name
-#: before the colon. A string it matches is accepted when the config is created.
-_NAME = r"[$\w]+"
-_QUICK_NODE = rf"\.*(?:{_NAME}|\[{_NAME}\])(?:\.{_NAME}|\[{_NAME}\])*"
-_QUICK_ARGUMENT = r"[a-zA-Z_0-9/\-+.$%*@?|]+"
-_QUICK_CALL = (
-    r"(?P<name>(?:[a-zA-Z_][\w\-]*(?:\.[a-zA-Z_][\w\-]*)*)?)\s*:\s*"
-    rf"(?P<args>{_QUICK_ARGUMENT}(?:\s*,\s*{_QUICK_ARGUMENT})*)"
-)
-_QUICK = re.compile(rf"\$\{{\s*(?:(?P<path>{_QUICK_NODE})|{_QUICK_CALL})\s*\}}", re.ASCII)
-_PLAIN = re.compile(r"(?:[^$]|\$(?!\{))*")
 
 
 class MalformedInterpolation(ValueError):
@@ -118,13 +108,13 @@ def _quickly(text: str) -> tuple[Piece, ...] | None:
     pieces: list[Piece] = []
     position = 0
     while True:
-        match = _PLAIN.match(text, position)
+        match = LITERAL.match(text, position)
         if match is not None and match.end() > position:
             pieces.append(match[0])
             position = match.end()
         if position == len(text):
             return tuple(pieces)
-        found = _QUICK.match(text, position)
+        found = QUICK.match(text, position)
         if found is None:
             return None
         position = found.end()
