@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, takewhile
 from typing import TypeVar
 
 from ..findings import Edit
@@ -66,10 +67,42 @@ def apply_edits(source: Source, edits: Iterable[Edit]) -> Source:
     if overlap(in_order):
         raise OverlappingEdits("two edits overlap")
     parts, position = [], 0
-    for edit in in_order:
+    for edit in _joined(in_order, source.newline):
         parts += [source.text[position : edit.span.start], edit.text]
         position = edit.span.end
     return source.with_text("".join([*parts, source.text[position:]]))
+
+
+def _joined(edits: Sequence[Edit], newline: str) -> list[Edit]:
+    """The edits with those put together that open the same new section at one place, so that it is opened once."""
+    joined: list[Edit] = []
+    for place, group in groupby(edits, key=lambda edit: edit.span):
+        inserted = list(group)
+        if len(inserted) > 1 and all(edit.text.startswith(newline) and _opened(edit, newline) for edit in inserted):
+            tree: _Tree = {}
+            for edit in inserted:
+                level = tree
+                for line in _opened(edit, newline):
+                    level = level.setdefault(line, {})
+                level.setdefault(newline.join(edit.text.split(newline)[1 + len(_opened(edit, newline)) :]), {})
+            joined.append(Edit(inserted[0].file, place, "".join(f"{newline}{line}" for line in _lines(tree))))
+        else:
+            joined += inserted
+    return joined
+
+
+_Tree = dict[str, "_Tree"]
+
+
+def _opened(edit: Edit, newline: str) -> list[str]:
+    """The lines with which an inserted text opens sections (`data:`), up to the first that says something."""
+    return list(takewhile(lambda line: line.endswith(":"), edit.text.split(newline)[1:]))
+
+
+def _lines(tree: _Tree) -> Iterator[str]:
+    for line, below in tree.items():
+        yield line
+        yield from _lines(below)
 
 
 def annotated(source: Source, edits: Iterable[Edit], notes: Mapping[Edit, str]) -> Source:
@@ -121,8 +154,8 @@ def _commented(source: Source, edit: Edit, note: str) -> list[Edit]:
     """An edit with its comment: above the line of a replacement, above the new line of an insertion."""
     note = printable(note)
     if edit.text.startswith(("\n", "\r")):
-        indent = _indent(edit.text.lstrip("\r\n"))
-        return [Edit(edit.file, edit.span, f"{source.newline}{indent}# {note}{edit.text}")]
+        opened, _, last = edit.text.rpartition(source.newline)
+        return [Edit(edit.file, edit.span, f"{opened}{source.newline}{_indent(last)}# {note}{source.newline}{last}")]
     line = source.lines.position(edit.span.start).line
     start = source.lines.starts[line - 1]
     if start == edit.span.start == edit.span.end and edit.text.endswith(("\n", "\r")):

@@ -350,3 +350,27 @@ def test_the_byte_order_mark_stays(fixed: Any) -> None:
 def test_a_limit_keeps_to_the_groups_of_one_rule(fixed: Any) -> None:
     rules = [wants("", "a", 9, group="g"), wants("", "b", 9, group="g"), wants("", "c", 9)]
     assert texts(fixed("a: 1\nb: 1\nc: 1\n", *rules, limit="NRa")) == {"a.yaml": "a: 9\nb: 9\nc: 1\n"}
+
+
+def test_fixes_for_a_base_config_open_its_section_once_in_the_file_at_hand(tmp_path: Path) -> None:
+    import yaml
+
+    base = (
+        "data:\n  train_ds:\n    shard_seed: trng\n    batch_size: 4\n    input_cfg:\n"
+        "      - {type: nemo_tarred, manifest_filepath: /d/manifest_1.json, tarred_audio_filepaths: /d/audio_1.tar}\n"
+        "  validation_ds:\n    batch_size: 1\n    shard_seed: trng\n    cuts_path: /d/a.jsonl\n"
+    )
+    child = "defaults:\n  - base\n  - _self_\ntrainer:\n  devices: 1  # one\n"
+    (tmp_path / "base.yaml").write_text(base)
+    (tmp_path / "child.yaml").write_text(child)
+    result = fix(Project(Settings(tmp_path), tmp_path), [tmp_path / "child.yaml"])
+    assert set(result.texts) == {tmp_path / "child.yaml"}
+    text = result.texts[tmp_path / "child.yaml"].text
+    assert text.startswith(child.rstrip("\n"))
+    assert text.count("data:") == text.count("train_ds:") == text.count("validation_ds:") == 1
+    assert yaml.safe_load(text)["data"] == {
+        "train_ds": {"indexed": True, "use_stateful_dataloader": True, "shard_seed": 42},
+        "validation_ds": {"shard_seed": 42},
+    }
+    assert '    # NR110: was "trng"\n    shard_seed: 42' in result.annotated[tmp_path / "child.yaml"].text
+    assert not [finding for finding in result.analysis.findings if finding.severity.blocks]
