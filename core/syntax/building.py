@@ -125,7 +125,7 @@ class Build:
                 stack.append(current)
                 if len(stack) > MAX_DEPTH:
                     raise TooDeep(event.start_mark.index)
-                current = self._opened(event, kind is MappingStartEvent)
+                current = self._opened(event, kind is MappingStartEvent, current)
                 nodes = current.nodes
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
                 closed = current
@@ -224,13 +224,13 @@ class Build:
     def _ampersand(self, start: int) -> int:
         return max(self.text.find("&", start), start)
 
-    def _opened(self, event: Any, mapping: bool) -> _Open:
+    def _opened(self, event: Any, mapping: bool, parent: _Open) -> _Open:
         start, anchor, tag = event.start_mark.index, event.anchor, event.tag
         inner = self._after_properties(start, anchor is not None or tag is not None)
         if anchor is not None:
             self._anchor(anchor, start)
             self._anchors[anchor] = (None, 1, start)
-        if tag is not None and (words := collection_problem(tag, mapping)):
+        if tag is not None and not _merged(parent) and (words := collection_problem(tag, mapping)):
             self._problem("construction", words, start, max(inner, start + 1))
         return _Open(start, inner, bool(event.flow_style), anchor, tag, mapping)
 
@@ -256,6 +256,11 @@ class Build:
             self._anchors[collection.anchor] = (node, 1 + below, collection.start)
         parent.copied += below
         return node
+
+
+def _merged(parent: _Open) -> bool:
+    """Whether the next node is what a merge key takes apart; its own tag is never looked at."""
+    return parent.mapping and len(parent.nodes) % 2 == 1 and is_merge(parent.nodes[-1])
 
 
 def used(root: Node | None) -> set[int]:

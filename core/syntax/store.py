@@ -20,7 +20,7 @@ class Unreadable:
 
     path: Path
     reason: str
-    kind: str  #: missing · folder · permission · binary · not-utf8 · too-large · special · other
+    kind: str  #: missing · folder · permission · binary · not-utf8 · too-large · other
 
 
 class DocumentStore:
@@ -36,8 +36,15 @@ class DocumentStore:
         store._memo = dict(self._memo)
         return store
 
+    def text_of(self, path: Path) -> str | Unreadable:
+        """The text at a path as it stands in the file, its byte order mark left out; not parsed."""
+        if path in self.overlays:
+            return Source.from_text(path, self.overlays[path]).text
+        source = read_source(path)
+        return source if isinstance(source, Unreadable) else source.text
+
     def load(self, path: Path) -> Document | Unreadable:
-        """The document at a path."""
+        """The document at a path. A text is parsed once, as long as the overlay or the file stays what it was."""
         if path in self.overlays:
             text = self.overlays[path]
             known = self._memo.get(path)
@@ -48,7 +55,7 @@ class DocumentStore:
             return document
         try:
             status = path.stat()
-        except OSError as error:
+        except (OSError, ValueError) as error:
             return _refused(path, error)
         key = (status.st_mtime_ns, status.st_size, status.st_ino)
         known = self._memo.get(path)
@@ -69,14 +76,14 @@ def read_source(path: Path) -> Source | Unreadable:
         if stat.S_ISDIR(status.st_mode):
             return Unreadable(path, f"`{path}` is a folder; name a YAML file", "folder")
         if not stat.S_ISREG(status.st_mode):
-            return Unreadable(path, f"`{path}` is not an ordinary file", "special")
+            return Unreadable(path, f"`{path}` is no ordinary file; name a YAML file", "other")
         if status.st_size > MAX_BYTES:
             size = status.st_size // 2**20
             return Unreadable(
-                path, f"`{path}` has {size} MiB; files over {MAX_BYTES // 2**20} MiB are not read", "too-large"
+                path, f"`{path}` has {size} MiB, and more than {MAX_BYTES // 2**20} is not read; split it", "too-large"
             )
         data = path.read_bytes()
-    except OSError as error:
+    except (OSError, ValueError) as error:
         return _refused(path, error)
     if b"\0" in data[:8192]:
         return Unreadable(path, f"`{path}` is a binary file; name a YAML file", "binary")
@@ -87,9 +94,10 @@ def read_source(path: Path) -> Source | Unreadable:
         return Unreadable(path, f"`{path}` is not UTF-8 at line {line}; save it as UTF-8", "not-utf8")
 
 
-def _refused(path: Path, error: OSError) -> Unreadable:
+def _refused(path: Path, error: OSError | ValueError) -> Unreadable:
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         return Unreadable(path, f"there is no `{path}`; check the path", "missing")
     if isinstance(error, PermissionError):
         return Unreadable(path, f"`{path}` may not be read; check its permissions", "permission")
-    return Unreadable(path, f"`{path}` cannot be read: {error.strerror or error}", "other")
+    words = getattr(error, "strerror", None) or str(error)
+    return Unreadable(path, f"`{path}` cannot be read ({words}); check the path", "other")

@@ -13,6 +13,7 @@ from .scalars import shown
 
 _COMMENT = re.compile(r"(?:^|[ \t])#")
 _QUESTION = re.compile(r"[^\s?]\?")
+_WRITTEN = re.compile(r"[^ \t\r\n]")
 _NEWLINE = re.compile(r"[\r\n]")
 #: Pairs handled before a pile of merges is left alone; OmegaConf itself would take minutes over it.
 _MOST_PAIRS = 200_000
@@ -78,10 +79,11 @@ def _shielded(text: str, root: Node) -> Iterator[tuple[int, int]]:
         elif isinstance(node, Sequence):
             stack += node.items
         elif isinstance(node, Scalar) and node.style != "plain":
-            start = node.span.start
-            if node.style in ("literal", "folded") and (newline := _NEWLINE.search(text, start, node.span.end)):
+            start, end = node.span.start, node.span.end
+            if node.style in ("literal", "folded") and (newline := _NEWLINE.search(text, start)):
                 start = newline.start()
-            yield start, node.span.end
+                end = len(text) if (after := _WRITTEN.search(text, end)) is None else after.start()
+            yield start, end
 
 
 class _Construct24:
@@ -152,8 +154,12 @@ class _Construct24:
         written = {id(pair) for pair in mapping.pairs}
         for pair in self.pairs(mapping):
             name = _name(pair)
-            if name is None or (first := seen.setdefault(name, pair)) is pair:
+            if name is None:
                 continue
+            if name not in seen:
+                seen[name] = pair
+                continue
+            first = seen[name]
             if id(mapping) not in self.refused and not (id(first) in written and id(pair) in written):
                 self.refused.add(id(mapping))
                 self.found.append(self.problem(name, mapping, pair, first))
