@@ -128,7 +128,7 @@ def test_huge_file(run: Run, repository: Path) -> None:
         file.truncate(65 * 2**20)
     ran = run("check", "huge.yaml")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "nemo-resumable: `huge.yaml` has 65 MiB; files over 64 MiB are not read\n"
+    assert ran.err == "nemo-resumable: `huge.yaml` has 65 MiB, and more than 64 is not read; split it\n"
 
 
 def test_deep_nesting(run: Run, repository: Path) -> None:
