@@ -11,7 +11,10 @@ from .nodes import SyntaxProblem
 
 #: libyaml's words → ours. Its own stay in brackets, for searching.
 _WORDS = (
-    ("mapping values are not allowed", "a `:` stands where no key can be; check the indentation or quote the value"),
+    (
+        "mapping values are not allowed",
+        "a `:` stands where no key can be; check the indentation and the line above, or quote the value",
+    ),
     ("could not find expected ':'", "a key has no `:` after it"),
     ("did not find expected key", "this line is not indented like the keys around it"),
     ("did not find expected '-' indicator", "this line is not indented like the list items above it"),
@@ -35,16 +38,21 @@ _WORDS = (
 
 
 def from_yaml_error(error: yaml.YAMLError, source: Source) -> SyntaxProblem:
-    """A problem of kind syntax at the error's own place."""
+    """A problem of kind syntax at the error's own place, or where what was left open begins."""
     words = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error).strip()
     message = next((ours for theirs, ours in _WORDS if theirs in words), "")
-    message = f"{message} (YAML: {words})" if message else f"it is no YAML: {words}"
+    message = f"{message} (YAML: {words})" if message else f"it is no YAML: {' '.join(words.split())}"
     span = _span(error, source)
     context: Any = getattr(error, "context_mark", None)
-    related = None
-    if context is not None and context.index < span.start:
-        related = _one_character(context.index, source)
-    return SyntaxProblem("syntax", message, span, related, "in what begins here" if related else "")
+    if context is None or context.index >= span.start:
+        return SyntaxProblem("syntax", message, span)
+    begun = _one_character(context.index, source)
+    if source.lines.position(begun.start).line < source.lines.position(span.start).line:
+        if words.startswith("could not find expected ':'"):
+            return SyntaxProblem("syntax", message, _rest_of_line(begun, source))
+        if "quoted scalar" in str(getattr(error, "context", "")) or "flow" in str(getattr(error, "context", "")):
+            return SyntaxProblem("syntax", message, begun, span, "what comes until here belongs to it")
+    return SyntaxProblem("syntax", message, span, begun, "in what begins here")
 
 
 def from_encode_error(error: UnicodeEncodeError) -> SyntaxProblem:
@@ -62,6 +70,13 @@ def _span(error: yaml.YAMLError, source: Source) -> Span:
     if isinstance(position, int):  # a reader error counts bytes of the UTF-8 text
         return _one_character(len(source.text.encode("utf-8")[:position].decode("utf-8", "ignore")), source)
     return Span(0, min(1, len(source.text)))
+
+
+def _rest_of_line(begun: Span, source: Source) -> Span:
+    """From a place to the last character of its line, a comment left out."""
+    end = source.lines.line_span(source.lines.position(begun.start).line).end
+    written = source.text[begun.start : end].split(" #", 1)[0].rstrip()
+    return Span(begun.start, max(begun.start + len(written), begun.end))
 
 
 def _one_character(index: int, source: Source) -> Span:

@@ -589,14 +589,14 @@ def bounded(examples: int) -> settings:
     )
 
 
-@bounded(500)
+@bounded(300)
 @given(documents(wild=False))
 @example("a: 1\na: 2\n")
 def test_generated(new: Ask, old: Ask, text: str) -> None:
     check(text, new, old)
 
 
-@bounded(400)
+@bounded(300)
 @given(documents(wild=True))
 @example("a: &a {xy: 1}\nb: &b {xy: 2}\nc: &c\n  <<: [*a, *b]\nd:\n  <<: *c\n")
 @example("a: &a {b: 0}\nb: &b\n  <<: [*a, *a]\nc:\n  <<: *b\n")
@@ -606,7 +606,7 @@ def test_generated_and_odd(new: Ask, old: Ask, text: str) -> None:
     check(text, new, old)
 
 
-@bounded(400)
+@bounded(300)
 @given(broken())
 @example("a: [1, 2\nb: 3\n")
 def test_generated_and_broken(new: Ask, old: Ask, text: str) -> None:
