@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -191,7 +192,7 @@ class Build:
                 return
         if care == INTERPOLATED:
             try:
-                parse_interpolations(node.text)
+                _check_interpolations(node.text)
             except MalformedInterpolation as error:
                 message = f"`{shown(node.text, 80)}` is no valid interpolation: {error}"
                 self.malformed.append((node, SyntaxProblem("interpolation", message, node.span)))
@@ -256,6 +257,12 @@ class Build:
             self._anchors[collection.anchor] = (node, 1 + below, collection.start)
         parent.copied += below
         return node
+
+
+@lru_cache(4096)
+def _check_interpolations(text: str) -> None:
+    """Raise where an interpolation is malformed. What is right is remembered, for it is there at the next key stroke too."""
+    parse_interpolations(text)
 
 
 def _merged(parent: _Open) -> bool:

@@ -80,7 +80,7 @@ def read_source(path: Path) -> Source | Unreadable:
         if status.st_size > MAX_BYTES:
             size = status.st_size // 2**20
             return Unreadable(
-                path, f"`{path}` has {size} MiB; files over {MAX_BYTES // 2**20} MiB are not read", "too-large"
+                path, f"`{path}` has {size} MiB, and more than {MAX_BYTES // 2**20} is not read; split it", "too-large"
             )
         data = path.read_bytes()
     except (OSError, ValueError) as error:

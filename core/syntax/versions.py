@@ -12,7 +12,7 @@ from .nodes import Alias, Mapping, Node, Pair, Scalar, Sequence, SyntaxProblem, 
 from .scalars import shown
 
 _COMMENT = re.compile(r"(?:^|[ \t])#")
-_QUESTION = re.compile(r"[^\s?]\?")
+_QUESTION = re.compile(r"\?(?<=[^\s?]\?)")  # the literal first: it is looked for in every text
 _WRITTEN = re.compile(r"[^ \t\r\n]")
 _NEWLINE = re.compile(r"[\r\n]")
 #: Pairs handled before a pile of merges is left alone; OmegaConf itself would take minutes over it.

@@ -64,7 +64,7 @@ def test_what_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     unreadable(tmp_path / "nul\0.yaml", "other", "cannot be read")
     monkeypatch.setattr(store_module, "MAX_BYTES", 3)
     (tmp_path / "large.yaml").write_text("a: 1\n")
-    unreadable(tmp_path / "large.yaml", "too-large", "are not read")
+    unreadable(tmp_path / "large.yaml", "too-large", "is not read")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
