@@ -38,7 +38,7 @@ def test_control_and_direction_characters_are_shown_as_escapes() -> None:
     assert visible("plain 語") == "plain 語"
 
 
-@settings(deadline=None)  # a busy machine is no failure
+@settings(deadline=None, derandomize=True, database=None)  # a busy machine is no failure
 @given(st.lists(st.text("abc語é", min_size=1, max_size=12)), st.integers(10, 60))
 def test_wrapping_keeps_every_word_and_the_width(words: list[str], columns: int) -> None:
     lines = wrap(" ".join(words), columns, "> ", "  ")
@@ -86,7 +86,7 @@ def test_of_a_span_wider_than_the_room_the_beginning_is_seen() -> None:
     assert shown.endswith("…")
 
 
-@settings(deadline=None)  # a busy machine is no failure
+@settings(deadline=None, derandomize=True, database=None)  # a busy machine is no failure
 @given(LETTERS, LETTERS, LETTERS, st.integers(20, 100))
 @example("x" * 60, "", "y" * 60, 20)
 @example("\x1b\ufe0f\ufe0f::::テテ", ":::::\x1b\x1b\u202e\u202e", "", 35)  # nor has the ellipsis
@@ -101,7 +101,7 @@ def test_the_mark_lies_in_the_width_and_under_the_span(before: str, span: str, a
     assert "\x1b" not in shown
 
 
-@settings(deadline=None)  # a busy machine is no failure
+@settings(deadline=None, derandomize=True, database=None)  # a busy machine is no failure
 @given(
     *[st.text(st.sampled_from("ab: 語テ한é🎉"), min_size=size, max_size=60) for size in (0, 2, 0)], st.integers(20, 100)
 )
