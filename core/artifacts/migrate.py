@@ -73,12 +73,8 @@ def prepare(
     config = before.models[0]
     folder = out if out is not None else output_folder(project, file)
     texts = dict(fixes.annotated if annotate else fixes.texts)
+    _add_readers(texts, config, project)
     names = _blend_names([path for path in texts if path != file])
-    changed = file in texts
-    if names and not changed:
-        document = project.store.load(file)
-        assert isinstance(document, Document)
-        texts[file] = document.source
     texts = _repointed(project, file, texts, names, folder, annotate=annotate)
     patched = f"{file.stem}-resumable.yaml" if file in texts else None
     after = fixes.analysis
@@ -149,6 +145,21 @@ def output_folder(project: Project, file: Path) -> Path:
         except OSError:
             return folder
     return root / OUTPUT_FOLDER / stem
+
+
+def _add_readers(texts: dict[Path, Source], config: TrainingConfig, project: Project) -> None:
+    """Copy whatever reads a patched blend too, up to the config: else nothing would lead to the patched copy."""
+    ours = {config.document.source.path, *(blend.path for blend in config.blends)}
+    missing = True
+    while missing:
+        missing = False
+        for site in config.blend_sites:
+            reader = site.location.file
+            if site.target in texts and reader not in texts and reader in ours:
+                document = project.store.load(reader)
+                assert isinstance(document, Document)
+                texts[reader] = document.source
+                missing = True
 
 
 def _blend_names(paths: list[Path]) -> dict[Path, str]:

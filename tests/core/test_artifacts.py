@@ -207,3 +207,11 @@ def test_what_cannot_be_migrated_is_said_in_a_sentence_and_nothing_is_written(
         migrated(tmp_path)
     assert sentence in str(raised.value)
     assert not (tmp_path / "migrate-resumable").exists()
+
+
+def test_blends_between_the_config_and_a_patched_one_are_copied_and_led_on(nested: Path) -> None:
+    (nested / "blends" / "train.yaml").write_text("- type: group\n  input_cfg: parts/read.yaml\n")
+    migration = migrated(nested, exclude_blocked=True)
+    assert set(migration.patched_blends.values()) == {"train-resumable.yaml", "read-resumable.yaml"}
+    again = analyze(migration.project, [migration.folder / "model-resumable.yaml"])
+    assert not [finding for finding in again.findings if finding.severity.blocks]
