@@ -109,6 +109,8 @@ def _in_scope(config: TrainingConfig, project: Project) -> bool:
     )
 
 
+#: `train_ds` below a top-level `data`, where Lhotse always reads it.
+_DATA = re.compile(r"^data[ \t]*:[ \t]*(?:#[^\n]*)?\r?\n(?:(?:[ \t#][^\n]*)?\r?\n)*?[ \t]+train_ds[ \t]*:", re.M)
 _SECTION = re.compile(r"^\s*train_ds\s*:", re.M)
 _LHOTSE = re.compile(
     r"^\s*(?:-\s+)?(?:use_lhotse\s*:\s*(?:true|yes|on)|input_cfg\s*:|shar_path\s*:|cuts_path\s*:)", re.M | re.I
@@ -118,7 +120,7 @@ _LHOTSE = re.compile(
 def _is_named_config(document: Document) -> bool:
     """Whether text that could not be recovered as a config still reads like one."""
     text = document.source.text
-    return _SECTION.search(text) is not None and _LHOTSE.search(text) is not None
+    return _DATA.search(text) is not None or (_SECTION.search(text) is not None and _LHOTSE.search(text) is not None)
 
 
 def _chosen(found: list[Finding], project: Project) -> list[Finding]:
@@ -191,7 +193,7 @@ def _result(config: TrainingConfig, found: list[Finding]) -> ConfigResult:
 
 
 def _unverified(config: TrainingConfig) -> tuple[str, ...]:
-    parts = [f"the base config `{name}`" for name, _ in config.composition.missing]
+    parts = [f"the base config `{base.name}`" for base in config.composition.missing]
     parts += [f"the blend `{gap.spec}`" for gap in config.gaps if gap.kind in ("missing", "remote", "unknown")]
     parts += [f"`{gap.subject}`, which is `???`" for gap in config.gaps if gap.kind == "unset"]
     unset = [

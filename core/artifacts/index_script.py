@@ -190,7 +190,7 @@ def index_script(migration: Migration, inputs: Inputs) -> str:
             "exit 1",
         ]
         return "\n".join(lines) + "\n"
-    lines += [f'LAUNCH_DIR="${{LAUNCH_DIR:-$HERE/{_inside_quotes(launch)}}}"', 'WORKERS="${WORKERS:-8}"']
+    lines += [_unless_set("LAUNCH_DIR", f"$HERE/{_inside_quotes(launch)}"), 'WORKERS="${WORKERS:-8}"']
     own = wrapper(repository_root(migration.project.cwd))
     generic = _command_lead(own, migration)
     lines += generic[0]
@@ -199,7 +199,7 @@ def index_script(migration: Migration, inputs: Inputs) -> str:
         lines.append("")
         flag: list[str] = []
         if root and "${" not in root:
-            lines.append(f'{name}="${{{name}:-{_inside_quotes(root)}}}"')
+            lines.append(_unless_set(name, _inside_quotes(root)))
             flag = [f'--indexes-root "${name}"']
         elif root or storage_of(migration.migrated.datasets).remote:
             lines.append(f': "${{{name}:?set it to the folder for the sidecars, as in the config}}"')
@@ -210,9 +210,14 @@ def index_script(migration: Migration, inputs: Inputs) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _unless_set(name: str, value: str) -> str:
+    """A variable's default. Not `${NAME:-…}`: a quote in the value would not end where it seems to."""
+    return f'[ -n "${{{name}:-}}" ] || {name}="{value}"'
+
+
 def _inside_quotes(text: str) -> str:
-    """Text for the inside of double quotes and of a parameter expansion."""
-    for char in '\\"$`}':
+    """Text for the inside of double quotes."""
+    for char in '\\"$`':
         text = text.replace(char, f"\\{char}")
     return text
 

@@ -132,20 +132,38 @@ def _is_null(node: Node) -> bool:
     return isinstance(node, Scalar) and node.value is None
 
 
+@dataclass(frozen=True, slots=True)
+class MissingBase:
+    """A base config that could not be read, the place that names it, and the package it would have gone to."""
+
+    name: str
+    location: Location
+    package: tuple[str, ...]
+
+    def may_set(self, path: tuple[str, ...]) -> bool:
+        """Whether it may have set the value at a path."""
+        shorter = min(len(path), len(self.package))
+        return path[:shorter] == self.package[:shorter]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Composition:
     """The composed root, the base configs that took part, and those that could not be read."""
 
     root: Section
     bases: tuple[Document, ...]
-    missing: tuple[tuple[str, Location], ...]
+    missing: tuple[MissingBase, ...]
+
+    def hidden(self, path: tuple[str, ...]) -> MissingBase | None:
+        """The missing base config that may have set the value at a path."""
+        return next((base for base in self.missing if base.may_set(path)), None)
 
 
 def compose(document: Document, load: Load) -> Composition | None:
     """Compose a config file with the `defaults` it names inside its own folder; None when it is no mapping."""
     if not isinstance(document.root, Mapping):
         return None
-    missing: list[tuple[str, Location]] = []
+    missing: list[MissingBase] = []
     layers = _layers(document, document.root, load, document.source.path.parent, (), missing, frozenset(), base=False)
     layers.reverse()
     bases = {id(layer.document): layer.document for layer in layers if layer.base}
@@ -158,7 +176,7 @@ def _layers(
     load: Load,
     folder: Path,
     package: tuple[str, ...],
-    missing: list[tuple[str, Location]],
+    missing: list[MissingBase],
     above: frozenset[Path],
     *,
     base: bool,
@@ -180,13 +198,14 @@ def _layers(
         elif name is not None:
             path = _base_path(folder, document.source.path.parent, name)
             found = load(path) if path not in above else None
+            optional = isinstance(node, Mapping) and any(str(key).startswith("optional ") for key, _ in node)
             if isinstance(found, Document) and isinstance(found.root, Mapping):
                 inside = package + _package_of(found, target_package)
                 layers += _layers(
                     found, found.root, load, folder, inside, missing, above | {document.source.path}, base=True
                 )
-            else:
-                missing.append((name, Location(document.source, node.span)))
+            elif not optional:
+                missing.append(MissingBase(name, Location(document.source, node.span), package + target_package))
     return layers if placed else [*layers, own]
 
 

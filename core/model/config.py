@@ -14,7 +14,7 @@ from .composition import Composition, Layer, Section, compose, header_package
 from .context import BlendFile, Context
 from .dataset import TEST, TRAINING, VALIDATION, Dataset, EvaluationDataset, TrainingDataset
 from .resolution import Resolution
-from .values import Origin, Setting, as_boolean
+from .values import Origin, Setting, Unknown, as_boolean
 
 #: Where dataset sections live. Under `data` Lhotse always reads them; elsewhere `use_lhotse` (or a key that only
 #: Lhotse knows) decides. `model.data` is the layout of the multimodal collection.
@@ -103,6 +103,9 @@ class TrainingConfig:
         if section is None or found is None:
             place = section.key_location if section else None
             location = place or Location(self.document.source, _start(self.document))
+            base = self.composition.hidden(path)
+            if base is not None:
+                default = Unknown(f"the base config `{base.name}` may set it and was not found", "base", "?")
             return Setting(path[-1], default, Origin.DEFAULT, subject, location)
         value = self.resolution.value(found.node, path)
         origin = Origin.BASE if found.base else Origin.FILE

@@ -91,6 +91,10 @@ class Dataset:
         option = OPTIONS.get(key)
         default = option.default if option is not None else None
         location = section.key_location or self.location
+        base = self.config.composition.hidden((*section.path, key))
+        if base is not None:
+            reason = f"the base config `{base.name}` may set it and was not found"
+            default = Unknown(reason, "base", "?")
         return Setting(key, default, Origin.DEFAULT, ".".join((*section.path, key)), location)
 
     def keys(self) -> list[str]:

@@ -59,14 +59,14 @@ def finish(
 ) -> list[Finding]:
     """Stamp drafts, report each once, mark what is suppressed and add the suppressions that are not needed."""
     written = {document.source.path: suppressions(document) for document in documents}
-    broken = {document.source.path for document in documents if not document.parses}
+    broken = {d.source.path for d in documents if not d.parses or d.further_documents}
     used: set[Suppression] = set()
     findings: dict[tuple[object, ...], Finding] = {}
     for each, draft in drafts:
         finding = _stamp(each, draft, config)
         if finding.fix is not None and any(edit.file in broken for edit in finding.fix.edits):
             finding = replace(
-                finding, fix=Fix(finding.fix.title, (), withheld="the file does not parse", artifact=False)
+                finding, fix=Fix(finding.fix.title, (), withheld="the file cannot be loaded as it is", artifact=False)
             )
         candidates = written.get(finding.location.file, ())
         if candidates and (by := suppressed_by(finding, candidates)) is not None:

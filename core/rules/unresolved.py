@@ -39,11 +39,21 @@ def unresolved_interpolation(dataset: Dataset) -> Iterator[Draft]:
     """A value the rules need cannot be resolved statically."""
     for key in NEEDED:
         setting = dataset[key]
-        if isinstance(setting.value, Unknown) and setting.value.kind != "missing":
+        if isinstance(setting.value, Unknown) and setting.value.kind not in ("missing", "base"):
             yield about(
                 setting,
                 f"`{key}` cannot be judged: {setting.value.reason}",
                 rationale="Give the variable in the settings' `variables` table, or write the value out.",
+            )
+    for base in dataset.config.composition.missing:
+        if base.may_set(dataset.path):
+            yield Draft(
+                f"the base config `{base.name}` is not found in the config's folder: what it may set of the datasets "
+                "cannot be judged",
+                base.location,
+                "defaults",
+                current=base.name,
+                rationale="Check the config where its base configs are.",
             )
     for gap in dataset.config.gaps:
         if gap.dataset is dataset and gap.kind == "unknown":

@@ -67,14 +67,16 @@ def apply_edits(source: Source, edits: Iterable[Edit]) -> Source:
     if overlap(in_order):
         raise OverlappingEdits("two edits overlap")
     parts, position = [], 0
-    for edit in _joined(in_order, source.newline):
+    for edit in _joined(in_order, source):
         parts += [source.text[position : edit.span.start], edit.text]
         position = edit.span.end
     return source.with_text("".join([*parts, source.text[position:]]))
 
 
-def _joined(edits: Sequence[Edit], newline: str) -> list[Edit]:
-    """The edits with those put together that open the same new section at one place, so that it is opened once."""
+def _joined(edits: Sequence[Edit], source: Source) -> list[Edit]:
+    """The edits with those put together that meet at one place: keys that open the same new section, so that it is
+    opened once, and keys that go into empty braces, with the commas between them."""
+    newline = source.newline
     joined: list[Edit] = []
     for place, group in groupby(edits, key=lambda edit: edit.span):
         inserted = list(group)
@@ -86,6 +88,8 @@ def _joined(edits: Sequence[Edit], newline: str) -> list[Edit]:
                     level = level.setdefault(line, {})
                 level.setdefault(newline.join(edit.text.split(newline)[1 + len(_opened(edit, newline)) :]), {})
             joined.append(Edit(inserted[0].file, place, "".join(f"{newline}{line}" for line in _lines(tree))))
+        elif len(inserted) > 1 and source.text[place.start - 1 : place.start] == "{" and place.start == place.end:
+            joined.append(Edit(inserted[0].file, place, ", ".join(edit.text for edit in inserted)))
         else:
             joined += inserted
     return joined

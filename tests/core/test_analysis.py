@@ -93,3 +93,41 @@ def test_a_lone_blend_names_no_config(tmp_path: Path) -> None:
     findings = analyze(Project(load_settings(tmp_path), tmp_path), [path]).findings
     assert {finding.code for finding in findings} == {"NR308"}
     assert {finding.config for finding in findings} == {None}
+
+
+@pytest.mark.parametrize("shuffle", ["\tshuffle: true\n", "    shuffle: true\n   x: [\n"])
+def test_a_data_section_that_does_not_parse_is_ours_all_the_same(tmp_path: Path, shuffle: str) -> None:
+    found = judged(tmp_path, f"data:  # ours\n  # here\n\n  train_ds:\n{shuffle}").findings
+    assert "NR001" in {finding.code for finding in found}
+
+
+def test_a_file_that_is_refused_is_not_edited(tmp_path: Path) -> None:
+    made, path = project(tmp_path, CONFIG + "---\nother: 1\n")
+    assert "NR013" in {finding.code for finding in analyze(made, [path]).findings}
+    assert not fix(made, [path]).texts
+
+
+@pytest.mark.parametrize("empty", ["{}", "{ }"])
+def test_fixes_go_into_empty_braces(tmp_path: Path, empty: str) -> None:
+    made, path = project(tmp_path, f"data:\n  train_ds: {empty}\n")
+    result = fix(made, [path])
+    assert not result.dropped
+    assert result.texts[path].text == (
+        "data:\n  train_ds: {indexed: true, use_stateful_dataloader: true, shard_seed: 42" + empty[1:] + "\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("defaults", "silent"),
+    [("- nothere", True), ("- data: nothere", True), ("- optim: adam", False), ("- optional data: nothere", False)],
+)
+def test_what_a_missing_base_config_may_set_is_not_judged(tmp_path: Path, defaults: str, silent: bool) -> None:
+    text = f"defaults:\n  {defaults}\n  - _self_\n" + CONFIG.replace("    shard_seed: trng\n", "")
+    found = judged(tmp_path, text)
+    codes = {finding.code for finding in found.findings}
+    assert ("NR110" not in codes) is silent
+    assert ("NR003" in codes) is silent
+    if silent:
+        finding = next(finding for finding in found.findings if finding.code == "NR003")
+        assert finding.location.source.lines.position(finding.location.span.start).line == 2
+        assert found.configs[0].readiness == "unverified"

@@ -127,7 +127,7 @@ def test_equal_stems_get_folders_of_their_own(tmp_path: Path) -> None:
     assert folders == ["train", "b-train", "train"]
 
 
-@pytest.mark.parametrize("root", ["/shared/idx", None, '/odd "name"/$x`y`'])
+@pytest.mark.parametrize("root", ["/shared/idx", None, '/odd "name"/$x`y`', "/i'd {x}/$(touch PWN)"])
 def test_script_is_clean_and_runs_the_builder_on_documents_it_can_follow(nested: Path, root: str | None) -> None:
     migration = migrated(nested, root=root, exclude_blocked=True)
     script = migration.folder / "build-indexes-cmd.sh"
