@@ -62,6 +62,8 @@ def _lines(migration: Migration, config: Path, cwd: Path, *, named: bool) -> lis
     ]
     if result.readiness.startswith("not"):
         lines.append("Next:     read *Findings* in the report: what is open has to change by hand")
+    elif not migration.buildable:
+        lines.append("Next:     set the data paths that are still open and migrate again")
     else:
         lines.append(f"Next:     NEMO=<checkout> {folder}/build-indexes-cmd.sh, then the checklist")
     return lines

@@ -56,6 +56,9 @@ def world_phrase(config: TrainingConfig, dataset: TrainingDataset) -> str:
             f"world size is not committed: `trainer.devices` is {value(ranks)} and `trainer.num_nodes` {value(nodes)}; "
             f"`num_workers` is {value(workers)}"
         )
+    if workers.value == 0 and type(workers.value) is int:
+        where = "" if workers.stated else ", by default: state it"
+        return f"{size} ranks, each drawing its data itself (`num_workers` is 0{where}), the same in every chunk"
     if type(workers.value) is int:
         shards = size * max(workers.value, 1)
         return (

@@ -50,6 +50,11 @@ class Inputs:
     extracted: dict[str, str] = field(default_factory=dict)  #: file name → YAML written beside the script
     left_out: list[str] = field(default_factory=list)  #: sentences
 
+    @property
+    def buildable(self) -> bool:
+        """Whether there is any source to build sidecars for."""
+        return any(self.documents.values())
+
 
 def index_inputs(migration: Migration) -> Inputs:
     """Collect the documents for every dataset of the migrated config, training first."""
@@ -184,7 +189,7 @@ def index_script(migration: Migration, inputs: Inputs) -> str:
     ]
     for sentence in inputs.left_out:
         lines.append(f"# Left out: {sentence}.")
-    if not any(inputs.documents.values()):
+    if not inputs.buildable:
         lines += [
             'echo "No source of this config can be indexed yet; see $HERE/migration-report.md." >&2',
             "exit 1",

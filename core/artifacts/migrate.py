@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..analysis import Analysis, analyze
@@ -39,6 +39,7 @@ class Migration:
     patched_config: str | None  #: file name, None where nothing was changed
     patched_blends: Mapping[Path, str]  #: original → file name
     files: Mapping[str, bytes]
+    buildable: bool = False  #: whether the index script has a source to build sidecars for
 
     def shown(self, path: Path) -> str:
         """A path relative to the repository where it lies in it."""
@@ -89,6 +90,7 @@ def prepare(
     from .report import report
 
     inputs = index_inputs(migration)
+    migration = replace(migration, buildable=inputs.buildable)
     files |= {name: text.encode() for name, text in inputs.extracted.items()}
     files["build-indexes-cmd.sh"] = index_script(migration, inputs).encode()
     files["pre-flight-checklist.md"] = checklist(migration, inputs).encode()

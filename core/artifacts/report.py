@@ -13,6 +13,7 @@ from ..model.obstacles import obstacle
 from ..model.values import show
 from ..settings import repository_root
 from ..syntax.nodes import Document
+from .facts import trainer_rows
 from .migrate import MARK, counts
 from .report_sections import datasets_section, trainer_section, verification_section
 from .storage import storage_of
@@ -57,6 +58,12 @@ def _summary(migration: Migration) -> list[str]:
         f"- Patched: {fixed} finding{'s' if fixed != 1 else ''}. Left in the patched config: {counts(migration.after)}.",
         f"- Readiness: **{result.readiness}**. {_why(left, result.unverified)}",
     ]
+    change = [row.key for row in trainer_rows(migration.migrated) if row.state == "change"]
+    if change:
+        named = ", ".join(f"`{key}`" for key in change)
+        lines.append(
+            f"- To change by hand, though no rule speaks of it yet: {named} (see *Trainer and experiment manager*)."
+        )
     conditions = sorted({f.fix.withheld for f in migration.fixes.applied if f.fix is not None and f.fix.withheld})
     for condition in conditions:
         lines.append(
@@ -99,6 +106,7 @@ def _findings(migration: Migration) -> list[str]:
     if not found:
         return ["## Findings", "", "None.", ""]
     fixed = {(f.code, f.location.file, f.subject) for f in migration.fixes.applied}
+    left = Counter(_looks(finding) for finding in migration.after.findings)
     lines = [
         "## Findings",
         "",
@@ -109,9 +117,7 @@ def _findings(migration: Migration) -> list[str]:
         place = finding.location.source.lines.position(finding.location.span.start)
         file = finding.location.file.name
         identity = (finding.code, finding.location.file, finding.subject)
-        state = "patched" if identity in fixed else "suppressed" if finding.suppressed is not None else "open"
-        if state == "open" and finding.severity in (Severity.WARNING, Severity.NOTE):
-            state = "for you to judge" if finding.severity is Severity.WARNING else "information"
+        state = "patched" if identity in fixed else _state(finding, left)
         cells = [
             finding.severity.value,
             f"{finding.code} {finding.name}",
@@ -125,6 +131,23 @@ def _findings(migration: Migration) -> list[str]:
         lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
     lines += ["", "Each rule has a page: `nemo-resumable explain NR110`, or by its name.", ""]
     return lines
+
+
+def _looks(finding: Finding) -> tuple[str, Path, str, str]:
+    """What a finding is known by when entries before it have gone and its path has moved: its line and its words."""
+    lines = finding.location.source.lines
+    line = lines.line_text(lines.position(finding.location.span.start).line)
+    return finding.code, finding.location.file, line.strip(), finding.message
+
+
+def _state(finding: Finding, left: Counter[tuple[str, Path, str, str]]) -> str:
+    if finding.suppressed is not None:
+        return "suppressed"
+    if not left[_looks(finding)]:
+        return "resolved"
+    if finding.severity is Severity.WARNING:
+        return "for you to judge"
+    return "information" if finding.severity is Severity.NOTE else "open"
 
 
 def _gathered(found: list[Finding]) -> list[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING
 
 from ..model.config import TrainingConfig
@@ -59,7 +60,7 @@ def datasets_section(migration: Migration) -> list[str]:
 def _table(old: Dataset, new: Dataset, keys: tuple[str, ...]) -> list[str]:
     rows = ["| option | was | is |", "|---|---|---|"]
     for key in keys:
-        was, now = value(old[key]), value(new[key])
+        was, now = (value(dataset[key]).replace("|", "\\|") for dataset in (old, new))
         rows.append(f"| `{key}` | {was} | {'unchanged' if was == now else now} |")
     return rows
 
@@ -95,20 +96,29 @@ def trainer_section(migration: Migration) -> list[str]:
 def verification_section(migration: Migration, inputs: Inputs) -> list[str]:
     """How to prove that a resume is exact, with NeMo's own tool, and then on the cluster."""
     config = migration.migrated
-    name = migration.patched_config or migration.config.document.source.path.name
+    path_now = (
+        migration.folder / migration.patched_config
+        if migration.patched_config is not None
+        else migration.config.document.source.path
+    )
     ranks = world_size(config)
     dataset = config.training[0]
     section = dataset.path[-1] if dataset.shared is None else dataset.shared.path[-1]
     lines = [
         "## Verification",
         "",
-        "1. Build the index files: `NEMO=<checkout> ./build-indexes-cmd.sh` in this folder"
+        "1. "
+        + (
+            "Build the index files: `NEMO=<checkout> ./build-indexes-cmd.sh` in this folder"
+            if inputs.buildable
+            else "Set the data paths that are still open and migrate again: there is no source to build an index for yet"
+        )
         + (" (left out: " + "; ".join(inputs.left_out) + ")." if inputs.left_out else "."),
         "2. Tick off `pre-flight-checklist.md`.",
         "3. Prove the resume bit for bit with NeMo's own validator, run where training is started:",
         "",
     ]
-    target = os.path.relpath(migration.folder / name, migration.project.launch_dir).replace(os.sep, "/")
+    target = os.path.relpath(path_now, migration.project.launch_dir).replace(os.sep, "/")
     if config.place != ("data",):
         path = ".".join(config.place) + "." if config.place else ""
         lines += [
@@ -117,7 +127,7 @@ def verification_section(migration: Migration, inputs: Inputs) -> list[str]:
             "   ```bash",
             "   python - <<'EOF'",
             "   from omegaconf import OmegaConf",
-            f'   config = OmegaConf.load("{target}")',
+            f"   config = OmegaConf.load({target!r})",
             f"   section = OmegaConf.to_container(config.{path}{section}, resolve=True)",
             f'   OmegaConf.save(OmegaConf.create({{"data": {{"{section}": section}}}}), "wrapped.yaml")',
             "   EOF",
@@ -128,7 +138,7 @@ def verification_section(migration: Migration, inputs: Inputs) -> list[str]:
     number = str(ranks) if ranks is not None else "<ranks>"
     run = f"torchrun --nproc-per-node={number}"
     validator = '"$NEMO/scripts/dataloading/validate_dataloader.py"'
-    common = f"--config {target} --section {section} --output-dir validate --steps 200 --checkpoint-at 100"
+    common = f"--config {shlex.quote(target)} --section {section} --output-dir validate --steps 200 --checkpoint-at 100"
     nodes = config.setting(("trainer", "num_nodes"), 1)
     if ranks is not None and nodes.lacks(1):
         lines += [

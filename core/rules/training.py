@@ -252,7 +252,9 @@ def _shard_seed_effect(value: object) -> str:
     if value == "randomized":
         return "indexed sources raise a ValueError as soon as there is more than one rank or worker"
     if value == "trng":
-        return "ranks draw different orders of indexed data, so items are silently repeated and dropped, and no resume is exact"
+        return (
+            "once indexed, ranks draw different orders: items are silently repeated and dropped, and no resume is exact"
+        )
     if isinstance(value, str):
         return "Lhotse raises a ValueError at the first iteration"
     return "the merge into NeMo's schema raises a ValidationError at start-up"

@@ -215,3 +215,35 @@ def test_blends_between_the_config_and_a_patched_one_are_copied_and_led_on(neste
     assert set(migration.patched_blends.values()) == {"train-resumable.yaml", "read-resumable.yaml"}
     again = analyze(migration.project, [migration.folder / "model-resumable.yaml"])
     assert not [finding for finding in again.findings if finding.severity.blocks]
+
+
+def rows(migration: Migration) -> dict[str, str]:
+    """The state of each finding in the report, by rule and line text's field."""
+    lines = migration.files["migration-report.md"].decode().splitlines()
+    cells = [line.strip("| ").split(" | ") for line in lines if line.startswith(("| fatal |", "| error |"))]
+    return {f"{cell[1].split()[0]} {cell[2].strip('`')}": cell[-1] for cell in cells}
+
+
+def test_states_hold_when_an_entry_before_them_is_left_out(tmp_path: Path) -> None:
+    blend = "- type: txt\n  paths: /d/a.txt\n" + READ[: READ.index("- type", 5)].replace(
+        "  tarred", "  shard_seed: trng\n  tarred"
+    )
+    make(tmp_path, {"conf/model.yaml": CONFIG, "blends/train.yaml": blend})
+    states = rows(migrated(tmp_path, exclude_blocked=True))
+    assert states["NR110 1.shard_seed"] in ("patched", "resolved")
+    assert states["NR311 0.language"] == "resolved"
+    assert "open" not in states.values()
+    assert rows(migrated(tmp_path))["NR308 0.type"] == "open"
+
+
+def test_report_names_the_trainer_settings_to_change_and_commands_are_quoted(tmp_path: Path) -> None:
+    name = "it's $x|y.yaml"
+    text = CONFIG.replace("blends/train.yaml", "blends/one.yaml") + "exp_manager:\n  resume_if_exists: false\n"
+    make(
+        tmp_path,
+        {f"conf/{name}": text.replace("randomized", '"a|b"'), "blends/one.yaml": READ[: READ.index("- type", 5)]},
+    )
+    report = migrated(tmp_path, f"conf/{name}").files["migration-report.md"].decode()
+    assert "To change by hand, though no rule speaks of it yet: `exp_manager.resume_if_exists`" in report
+    assert "--config 'migrate-resumable/it'\"'\"'s $x|y/it'\"'\"'s $x|y-resumable.yaml' --section" in report
+    assert "| `shard_seed` | `a\\|b` | `42` |" in report
