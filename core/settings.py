@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from .settings_runtime import RuntimeContext, load_runtime, read_runtime
 from .settings_toml import SCOPES, SEVERITIES, TABLE, SettingsError, load, located, near_match, read, read_table
 
 OWN_FILE = ".nemo-resumable.toml"
@@ -75,6 +76,16 @@ def merged(settings: Settings, **overrides: Any) -> Settings:
     return replace(settings, **{name: value for name, value in overrides.items() if value is not None})
 
 
+def runtime_context(settings: Settings) -> RuntimeContext:
+    """What the settings say of the place where training runs: their own table, or the file it names. Raises SettingsError."""
+    runtime = settings.runtime
+    if runtime is None:
+        return RuntimeContext()
+    if isinstance(runtime, str):
+        return load_runtime(settings.root / runtime)
+    return read_runtime(runtime, lambda key, sentence: located(settings.file, ("runtime", key), sentence))
+
+
 def repository_root(start: Path) -> Path:
     """The top folder of the repository a folder lies in (`.git` may be a file), else the folder itself."""
     for folder in (start, *start.parents):
@@ -107,7 +118,7 @@ def _settings_in(folder: Path) -> Settings | None:
     """The settings that a file of this very folder gives."""
     own = folder / OWN_FILE
     if own.is_file():
-        return Settings(folder, own, **read_table(own, load(own, read(own))))
+        return _checked(Settings(folder, own, **read_table(own, load(own, read(own)))))
     for name in _MISNAMED:
         if (folder / name).is_file():
             raise SettingsError(f"{folder / name}: the file is not read under this name; rename it to `{OWN_FILE}`")
@@ -118,7 +129,7 @@ def _settings_in(folder: Path) -> Settings | None:
         if TABLE in text or "nemo_resumable" in text:
             tools = load(project, text).get("tool", {})
             if isinstance(tools, dict) and isinstance(tools.get(TABLE), dict):
-                return Settings(folder, project, **read_table(project, tools[TABLE]))
+                return _checked(Settings(folder, project, **read_table(project, tools[TABLE])))
             if isinstance(tools, dict) and TABLE in tools:
                 raise SettingsError(f"{project}: `tool.{TABLE}` has to be a table")
             if isinstance(tools, dict) and "nemo_resumable" in tools:
@@ -126,10 +137,18 @@ def _settings_in(folder: Path) -> Settings | None:
     return None
 
 
+def _checked(settings: Settings) -> Settings:
+    """The settings, once their table of the runtime is known to be one."""
+    if isinstance(settings.runtime, Mapping):
+        runtime_context(settings)
+    return settings
+
+
 __all__ = [
     "OWN_FILE",
     "SCOPES",
     "SEVERITIES",
+    "RuntimeContext",
     "Settings",
     "SettingsError",
     "as_table",
@@ -138,4 +157,5 @@ __all__ = [
     "merged",
     "near_match",
     "repository_root",
+    "runtime_context",
 ]

@@ -18,6 +18,7 @@ MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 #: that only a type checker follows are held to the same order.
 LAYERS = (
     ("core.text", "core.writing", "core.settings_toml"),
+    ("core.settings_runtime",),
     ("core.settings",),
     ("core.findings",),
     ("core.syntax",),
@@ -30,7 +31,13 @@ LAYERS = (
 )
 
 #: Leaves import nothing of ours, or only what stands beside them.
-LEAVES = {"core.text": (), "core.writing": (), "core.settings_toml": (), "core.settings": ("core.settings_toml",)}
+LEAVES = {
+    "core.text": (),
+    "core.writing": (),
+    "core.settings_toml": (),
+    "core.settings": ("core.settings_toml", "core.settings_runtime"),
+    "core.settings_runtime": ("core.settings_toml",),
+}
 
 #: Packages that only one frontend may know: core has to load without them.
 OF_THE_SERVER = ("pygls", "lsprotocol")

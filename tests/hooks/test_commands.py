@@ -65,7 +65,7 @@ def test_settings_are_printed_as_toml_that_says_the_same(run: Run, repository: P
     text = (
         "seed = 7\nselect = ['NR1']\nlaunch-dir = 'wörk'\nrequire-suppression-reason = true\n"
         "severity = { NR110 = 'note' }\nper-file-ignores = { 'a \"b\"/*' = ['NR1'] }\n"
-        "runtime = { lhotse = '1.31', features = { packs = true } }\n"
+        "runtime = { workers = 4, packages = { lhotse = '2.0.0a7' } }\n"
     )
     file = repository / ".nemo-resumable.toml"
     file.write_text(text, encoding="utf-8")

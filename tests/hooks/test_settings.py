@@ -101,8 +101,8 @@ def test_every_key(top: Path) -> None:
 
 
 def test_runtime_table_is_kept_as_it_is(top: Path) -> None:
-    own(top, "[runtime]\nlhotse = '1.31'\n[runtime.features]\npacks = true\n")
-    assert load_settings(top).runtime == {"lhotse": "1.31", "features": {"packs": True}}
+    own(top, "[runtime]\nworkers = 4\n[runtime.packages]\nlhotse = '2.0.0a7'\n")
+    assert load_settings(top).runtime == {"workers": 4, "packages": {"lhotse": "2.0.0a7"}}
 
 
 def test_nearest_file_wins(top: Path) -> None:
@@ -175,6 +175,11 @@ def test_byte_order_mark(top: Path) -> None:
         ("severity = { NR110 = 3 }", "FILE:1: `severity.NR110` has to be fatal, error, warning or note"),
         ("[per-file-ignores]\n'a/*' = 'NR1'", "FILE:2: `per-file-ignores.a/*` has to be a list of rules"),
         ("runtime = 3", "FILE:1: `runtime` has to be a file name or a table"),
+        (
+            "seed = 1\n[runtime]\nworkerz = 4",
+            "FILE:3: `workerz` is nothing that a runtime context says; did you mean `workers`?",
+        ),
+        ("[runtime]\nnodes = 0", "FILE:2: `nodes` has to be a whole number of nodes from 1 on"),
         ("seed = ", "FILE: the file is no TOML: Invalid value (at end of document)"),
     ],
 )
