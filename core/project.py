@@ -5,11 +5,12 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from .model.context import Context
-from .settings import Settings, repository_root
+from .settings import RuntimeContext, Settings, repository_root, runtime_context
 from .syntax.store import DocumentStore
 
 YAML_SUFFIXES = (".yaml", ".yml")
@@ -47,6 +48,7 @@ class Project:
     cwd: Path
     overlays: Mapping[Path, str] = field(default_factory=dict)
     blends: tuple[Path, ...] = ()
+    launchers: tuple[Path, ...] = ()  #: launchers the user named: they start every config at hand
     store: DocumentStore = field(default_factory=DocumentStore)
 
     def __post_init__(self) -> None:
@@ -56,12 +58,17 @@ class Project:
     def with_overlays(self, texts: Mapping[Path, str]) -> Project:
         """The same project with these texts in place of files; what was parsed before is remembered."""
         overlays = {**self.overlays, **texts}
-        return Project(self.settings, self.cwd, overlays, self.blends, self.store.with_overlays(texts))
+        return replace(self, overlays=overlays, store=self.store.with_overlays(texts))
 
     @property
     def launch_dir(self) -> Path:
         """Where training is started: relative data and blend paths begin there."""
         return self.settings.launch_dir or self.cwd
+
+    @cached_property
+    def stated_runtime(self) -> RuntimeContext:
+        """What the user says of the place where training runs. Raises SettingsError."""
+        return runtime_context(self.settings)
 
     def context(self, config: Path) -> Context:
         """What the model is told beside a config."""
@@ -70,11 +77,12 @@ class Project:
             self.store.load,
             self.launch_dir,
             repository_root(config.parent),
-            settings.seed,
-            settings.indexes_root,
-            settings.index_pack_root,
-            settings.variables,
-            self.blends,
+            seed=settings.seed,
+            indexes_root=settings.indexes_root,
+            index_pack_root=settings.index_pack_root,
+            variables=settings.variables,
+            blends=self.blends,
+            stated=self.stated_runtime,
         )
 
     def discover(self, paths: Sequence[Path], *, force_exclude: bool = False) -> Discovery:

@@ -183,7 +183,12 @@ def _inputs(parser: argparse.ArgumentParser) -> None:
     inputs.add_argument(
         "--blend", action="append", default=[], metavar="FILE", help="a blend the config reads (repeatable)"
     )
+    inputs.add_argument(
+        "--launcher", action="append", default=[], metavar="FILE", help="a script that starts the config (repeatable)"
+    )
+    inputs.add_argument("--runtime", metavar="FILE", help="what is known of where training runs (.toml, .yaml, .json)")
     inputs.add_argument("--indexes-root", metavar="DIR", help="the mirror in which `.idx` sidecars are built")
+    inputs.add_argument("--index-pack-root", metavar="DIR", help="the folder of the index packs")
     inputs.add_argument("--launch-dir", metavar="DIR", help="where training is started (default: the current folder)")
     parser.add_argument("-v", "--verbose", action="store_true", help="say more, also about internal errors")
 

@@ -91,9 +91,18 @@ def _project(settings: Settings, arguments: argparse.Namespace, cwd: Path) -> Pr
         severity={**settings.severity, **levels} if levels else None,
         scope=getattr(arguments, "scope", None),
         indexes_root=arguments.indexes_root,
+        index_pack_root=arguments.index_pack_root,
+        runtime=str(_file(cwd, arguments.runtime, "--runtime")) if arguments.runtime else None,
         launch_dir=_folder(cwd, arguments.launch_dir, "--launch-dir"),
     )
-    return Project(changed, cwd, blends=tuple(_file(cwd, name, "--blend") for name in arguments.blend))
+    project = Project(
+        changed,
+        cwd,
+        blends=tuple(_file(cwd, name, "--blend") for name in arguments.blend),
+        launchers=tuple(_file(cwd, name, "--launcher") for name in arguments.launcher),
+    )
+    _ = project.stated_runtime  # a wrong file is told before anything is judged
+    return project
 
 
 def _words(texts: list[str] | None, flag: str, known: list[str]) -> tuple[str, ...] | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..settings import RuntimeContext
 from ..syntax.nodes import Document
 from ..syntax.store import Unreadable
 
@@ -25,6 +26,7 @@ class Context:
     index_pack_root: str | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     blends: tuple[Path, ...] = ()  #: blend files the user named
+    stated: RuntimeContext = field(default_factory=RuntimeContext)  #: what the user says of where training runs
 
 
 @dataclass(frozen=True, slots=True)
