@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..findings import Location
-from ..syntax.nodes import Alias, Document, Mapping, Node, Pair, Scalar, Sequence, deref
+from ..syntax.nodes import DELETED, Alias, Document, Mapping, Node, Pair, Scalar, Sequence, deref
 from ..syntax.store import Unreadable
+from .values import Origin
 
 Load = Callable[[Path], "Document | Unreadable"]
 
@@ -23,7 +24,7 @@ class Layer:
 
     document: Document
     mapping: Mapping
-    base: bool = False
+    origin: Origin = Origin.FILE  #: file · base config · launcher override
     prefix: tuple[str, ...] = ()
 
 
@@ -33,7 +34,7 @@ class Found:
 
     document: Document
     pair: Pair
-    base: bool
+    origin: Origin
 
     @property
     def node(self) -> Node:
@@ -71,7 +72,7 @@ class Section:
         """What decides `key`; a layer that only passes through by its package does not count."""
         for layer in self.layers:
             if not layer.prefix and (pair := layer.mapping.get(key)):
-                return Found(layer.document, pair, layer.base)
+                return None if is_deleted(pair.value) else Found(layer.document, pair, layer.origin)
         return None
 
     def section(self, key: str) -> Section | None:
@@ -81,17 +82,17 @@ class Section:
         for layer in self.layers:
             if layer.prefix:
                 if layer.prefix[0] == key:
-                    layers.append(Layer(layer.document, layer.mapping, layer.base, layer.prefix[1:]))
+                    layers.append(Layer(layer.document, layer.mapping, layer.origin, layer.prefix[1:]))
                 continue
             if (pair := layer.mapping.get(key)) is None:
                 continue
-            found = Found(layer.document, pair, layer.base)
+            found = Found(layer.document, pair, layer.origin)
             if not isinstance(found.node, Mapping):
                 if not layers and not _is_null(found.node):
                     return None
                 break
             opened = opened or found.key_location
-            layers.append(Layer(layer.document, found.node, layer.base))
+            layers.append(Layer(layer.document, found.node, layer.origin))
         if not layers:
             return None
         if opened is None:
@@ -110,11 +111,12 @@ class Section:
         """The string keys of all layers, strongest layer's order first, each once."""
         seen: set[str] = set()
         for layer in self.layers:
-            names = layer.prefix[:1] or [key for key, _ in layer.mapping]
-            for key in names:
+            pairs = ((layer.prefix[0], None),) if layer.prefix else layer.mapping
+            for key, pair in pairs:
                 if isinstance(key, str) and key not in seen:
                     seen.add(key)
-                    yield key
+                    if pair is None or not is_deleted(pair.value):
+                        yield key
 
     @property
     def document(self) -> Document:
@@ -126,6 +128,11 @@ class Section:
             if layer.document is document and not layer.prefix:
                 return layer.mapping
         return None
+
+
+def is_deleted(node: Node) -> bool:
+    """Whether it stands for a key that the launcher deletes (`~key`)."""
+    return isinstance(node, Scalar) and node.tag == DELETED
 
 
 def _is_null(node: Node) -> bool:
@@ -164,9 +171,9 @@ def compose(document: Document, load: Load) -> Composition | None:
     if not isinstance(document.root, Mapping):
         return None
     missing: list[MissingBase] = []
-    layers = _layers(document, document.root, load, document.source.path.parent, (), missing, frozenset(), base=False)
+    layers = _layers(document, document.root, load, document.source.path.parent, (), missing, frozenset(), Origin.FILE)
     layers.reverse()
-    bases = {id(layer.document): layer.document for layer in layers if layer.base}
+    bases = {id(layer.document): layer.document for layer in layers if layer.origin is Origin.BASE}
     return Composition(Section((), tuple(layers)), tuple(bases.values()), tuple(missing))
 
 
@@ -178,11 +185,10 @@ def _layers(
     package: tuple[str, ...],
     missing: list[MissingBase],
     above: frozenset[Path],
-    *,
-    base: bool,
+    origin: Origin,
 ) -> list[Layer]:
     """The layers of a config and its defaults, weakest first (Hydra 1.1: the file itself last unless `_self_` says else)."""
-    own = Layer(document, root, base, package)
+    own = Layer(document, root, origin, package)
     pair = root.get("defaults")
     entries = deref(pair.value) if pair else None
     if not isinstance(entries, Sequence) or len(above) >= _MAX_BASES:
@@ -202,7 +208,7 @@ def _layers(
             if isinstance(found, Document) and isinstance(found.root, Mapping):
                 inside = package + _package_of(found, target_package)
                 layers += _layers(
-                    found, found.root, load, folder, inside, missing, above | {document.source.path}, base=True
+                    found, found.root, load, folder, inside, missing, above | {document.source.path}, Origin.BASE
                 )
             elif not optional:
                 missing.append(MissingBase(name, Location(document.source, node.span), package + target_package))

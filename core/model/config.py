@@ -108,8 +108,7 @@ class TrainingConfig:
                 default = Unknown(f"the base config `{base.name}` may set it and was not found", "base", "?")
             return Setting(path[-1], default, Origin.DEFAULT, subject, location)
         value = self.resolution.value(found.node, path)
-        origin = Origin.BASE if found.base else Origin.FILE
-        return Setting(path[-1], value, origin, subject, found.location, found.key_location, found.anchor)
+        return Setting(path[-1], value, found.origin, subject, found.location, found.key_location, found.anchor)
 
     def _read(self, parent: Section, name: str, kind: str) -> Iterator[Dataset]:
         section = parent.section(name)
@@ -148,7 +147,7 @@ class TrainingConfig:
                     opened = node.pairs[0].key.span if node.pairs else node.span
                     child = Section(
                         (*section.path, "datasets", str(index)),
-                        (Layer(found.document, node, found.base),),
+                        (Layer(found.document, node, found.origin),),
                         Location(found.document.source, opened),
                     )
                     yield EvaluationDataset(self, kind, (child, section), listed=True)
@@ -165,7 +164,9 @@ def read_config(document: Document, context: Context) -> TrainingConfig | None:
     if package:
         root = composition.root
         layers = tuple(
-            Layer(layer.document, layer.mapping, layer.base, layer.prefix if layer.base else package)
+            Layer(layer.document, layer.mapping, layer.origin, layer.prefix or package)
+            if layer.origin is Origin.FILE
+            else layer
             for layer in root.layers
         )
         composition = Composition(Section((), layers), composition.bases, composition.missing)

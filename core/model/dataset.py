@@ -84,9 +84,8 @@ class Dataset:
             if found is None:
                 continue
             value = read_value(self.config.resolution, found, (*section.path, key))
-            origin = Origin.BASE if found.base else Origin.FILE
             subject = ".".join((*section.path, key))
-            return Setting(key, value, origin, subject, found.location, found.key_location, found.anchor)
+            return Setting(key, value, found.origin, subject, found.location, found.key_location, found.anchor)
         section = self.target(key)
         option = OPTIONS.get(key)
         default = option.default if option is not None else None

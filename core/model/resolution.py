@@ -6,7 +6,7 @@ from collections.abc import Mapping as MappingType
 from dataclasses import dataclass
 
 from ..syntax.interpolation import MalformedInterpolation, Reference, Resolver, parse_interpolations
-from ..syntax.nodes import Mapping, Node, Scalar, Sequence, deref
+from ..syntax.nodes import UNKNOWN, Mapping, Node, Scalar, Sequence, deref
 from ..syntax.scalars import plain_yaml_value
 from .composition import Section
 from .values import Unknown
@@ -27,6 +27,8 @@ class Resolution:
         node = deref(node)
         if isinstance(node, Scalar):
             value = node.value
+            if node.tag == UNKNOWN:
+                return Unknown(node.text, "launcher", str(value))
             if isinstance(value, str) and (value == MANDATORY or "${" in value):
                 return self._text(value, path, depth)
             if self.root is None and node.style == "plain" and node.tag is None:

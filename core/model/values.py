@@ -24,7 +24,7 @@ class Unknown:
     """A value that cannot be known statically. Rules stay silent on it, save those that report just that."""
 
     reason: str  #: one clause: "`${oc.env:SEED}` is read from the environment"
-    kind: str  #: missing (`???`) · interpolation · environment
+    kind: str  #: missing (`???`) · interpolation · environment · base · launcher
     text: str = ""  #: as written
 
     def __bool__(self) -> bool:

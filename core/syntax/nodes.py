@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from ..text import Source, Span
 
+#: Tags of scalars that stand for what a launcher does to a key: no YAML text gives a tag of this form.
+DELETED, UNKNOWN = "launcher deletes", "launcher sets what cannot be known"
+
 ScalarValue = bool | int | float | str | bytes | None
 
 
