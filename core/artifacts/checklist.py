@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..model.storage import storage_of
 from .facts import trainer_rows, value, world_phrase
-from .storage import storage_of
 
 if TYPE_CHECKING:
     from .index_script import Inputs

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ..model.blend import Entry
 from ..model.dataset import Dataset
 from ..model.obstacles import obstacle
+from ..model.storage import storage_of
 from ..model.values import Unknown
 from ..settings import repository_root
 from ..syntax.nodes import Sequence
-from .storage import storage_of
 
 if TYPE_CHECKING:
     from .migrate import Migration

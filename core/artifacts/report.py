@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from ..analysis import NOT_READY
 from ..findings import Finding, Severity
 from ..model.obstacles import obstacle
+from ..model.storage import storage_of
 from ..model.values import show
 from ..settings import repository_root
 from ..syntax.nodes import Document
 from .facts import trainer_rows
 from .migrate import MARK, counts
 from .report_sections import datasets_section, trainer_section, verification_section
-from .storage import storage_of
 
 if TYPE_CHECKING:
     from .index_script import Inputs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..model import paths
-from ..model.dataset import Dataset
+from . import paths
+from .dataset import Dataset
 
 
 @dataclass(frozen=True, slots=True)
