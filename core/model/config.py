@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ..findings import Location
 from ..syntax.nodes import Document, Mapping, Sequence, deref
@@ -15,6 +16,9 @@ from .context import BlendFile, Context
 from .dataset import TEST, TRAINING, VALIDATION, Dataset, EvaluationDataset, TrainingDataset
 from .resolution import Resolution
 from .values import Origin, Setting, Unknown, as_boolean
+
+if TYPE_CHECKING:
+    from .launcher.facts import Launch
 
 #: Where dataset sections live. Under `data` Lhotse always reads them; elsewhere `use_lhotse` (or a key that only
 #: Lhotse knows) decides. `model.data` is the layout of the multimodal collection.
@@ -33,6 +37,7 @@ class TrainingConfig:
     context: Context
     place: tuple[str, ...]  #: the section that holds the datasets: ("data",) or ("model",)
     package: tuple[str, ...]  #: the package into which the file's own content goes
+    launch: Launch | None = None  #: the training command whose overrides lie on top, where one is judged with the config
 
     @cached_property
     def memo(self) -> dict[str, object]:

@@ -28,6 +28,7 @@ def check_config(config: TrainingConfig) -> list[Finding]:
     """Every finding of a config and what it reads, in no particular order, suppressed ones marked."""
     files = list(readings(config))
     drafts = [
+        *_run("TrainingConfig", config),
         *(pair for reading in files for pair in _run("Reading", reading)),
         *(pair for dataset in config.datasets for pair in _run_dataset(dataset)),
     ]
