@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import blockers, entries, evaluation, files, training, training_options, unresolved
+from . import blockers, entries, evaluation, files, storage, training, training_options, unresolved
 from .registry import Check, Rule
 from .suppression import unused_suppression
 
@@ -71,6 +71,13 @@ _CHECKS: tuple[Check, ...] = (
     entries.misread_path_pattern,
     entries.unseekable_remote,
     blockers.non_jsonl_cuts,
+    storage.no_ais_endpoint,
+    storage.get_batch_off,
+    storage.individual_gets_alone,
+    storage.get_batch_on_local_data,
+    storage.empty_batch_content,
+    storage.remote_manifest,
+    storage.mixed_storage,
 )
 
 RULES: tuple[Rule, ...] = tuple(check.rule for check in _CHECKS)  # type: ignore[attr-defined]

@@ -1,0 +1,259 @@
+"""NR601-NR608: remote storage, and what has to surround training for it to work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from ..findings import Location, Related, Severity
+from ..model import paths
+from ..model.blend import Entry, PathText
+from ..model.config import TrainingConfig
+from ..model.dataset import Dataset
+from ..model.environment import Variable, variable
+from .drafts import Draft
+from .registry import rule
+
+ENDPOINT, GET_BATCH, SINGLE_GETS = "AIS_ENDPOINT", "USE_AIS_GET_BATCH", "USE_AIS_INDIVIDUAL_GETS"
+
+#: Variables that send reads of `s3://` elsewhere: to a local mirror, or through another client.
+_OTHER_WAYS = ("LHOTSE_S3_LOCAL_MIRROR_ROOTS", "LHOTSE_IO_BACKEND", "LHOTSE_MSC_OVERRIDE_PROTOCOLS")
+#: Keys whose files are read at random by line when they are indexed.
+_BY_LINE = frozenset({"manifest_filepath", "cuts_path", "paths"})
+
+Remote = list[tuple[Entry, PathText]]
+
+
+@rule("NR601", "no-ais-endpoint", Severity.ERROR)
+def no_ais_endpoint(config: TrainingConfig) -> Iterator[Draft]:
+    """Sources are remote and no AIStore endpoint reaches the ranks."""
+    remote = _remote(config)
+    endpoint = variable(config, ENDPOINT)
+    if not remote or _another_way(config, remote):
+        return
+    first, more = remote[0], _more(remote)
+    if endpoint.value is not None and not _is_url(endpoint.value):
+        yield _at_variable(
+            config,
+            endpoint,
+            f"`{ENDPOINT}` is `{endpoint.value}`, which is no URL: remote sources{more} cannot be opened",
+            Severity.ERROR,
+            recommended="http://HOST:PORT",
+        )
+    elif endpoint.missing:
+        yield _missing(
+            config,
+            first[1],
+            f"sources are remote (`{_shown(first[1])}`{more}) and no `{ENDPOINT}` reaches the ranks: opening them raises a "
+            "ValueError at start-up",
+            rationale=f"Export `{ENDPOINT}` before training is started, in every chunk.",
+        )
+    elif not endpoint.known:
+        yield Draft(
+            f"sources are remote (`{_shown(first[1])}`{more}): without `{ENDPOINT}` in the ranks' environment, opening them "
+            "raises a ValueError at start-up",
+            first[1].location,
+            f"{first[0].subject}.{first[1].key}",
+            rationale="Give the launcher with --launcher, or the endpoint in the runtime context (--runtime).",
+            severity=Severity.WARNING,
+        )
+
+
+@rule("NR602", "get-batch-off", Severity.ERROR)
+def get_batch_off(config: TrainingConfig) -> Iterator[Draft]:
+    """Tarred audio is remote and is not fetched by batch."""
+    tars = [
+        (source, path)
+        for source, path in _remote(config)
+        if path.key == "tarred_audio_filepaths" and source.reader == "nemo_tarred"
+    ]
+    switch = variable(config, GET_BATCH)
+    if not tars or switch.is_true or _another_way(config, tars):
+        return
+    first = tars[0]
+    effect = (
+        "every worker opens a tar reader for each shard at start-up instead of fetching audio when a batch is built"
+    )
+    if switch.value is not None:
+        yield _at_variable(
+            config,
+            switch,
+            f"`{GET_BATCH}` is `{switch.value}`, and only `true` counts: {effect}",
+            Severity.ERROR,
+            recommended="true",
+        )
+    elif switch.missing:
+        yield _missing(
+            config,
+            first[1],
+            f"tarred audio is remote (`{_shown(first[1])}`{_more(tars)}) and `{GET_BATCH}` is not set: {effect}",
+            rationale=f"Export `{GET_BATCH}=true`; no YAML key does the same.",
+        )
+    elif not switch.known:
+        yield Draft(
+            f"tarred audio is remote (`{_shown(first[1])}`{_more(tars)}): unless `{GET_BATCH}=true` is exported, {effect}",
+            first[1].location,
+            f"{first[0].subject}.{first[1].key}",
+            rationale="Give the launcher with --launcher, or the variables in the runtime context (--runtime).",
+            severity=Severity.WARNING,
+        )
+
+
+@rule("NR603", "individual-gets-alone", Severity.WARNING)
+def individual_gets_alone(config: TrainingConfig) -> Iterator[Draft]:
+    """Individual gets are asked for without get-batch."""
+    single = variable(config, SINGLE_GETS)
+    if single.is_true and variable(config, GET_BATCH).is_off:
+        yield _at_variable(
+            config,
+            single,
+            f"`{SINGLE_GETS}` only changes how get-batch fetches, and `{GET_BATCH}` is not `true`: it has no effect",
+            Severity.WARNING,
+        )
+
+
+@rule("NR604", "get-batch-on-local-data", Severity.WARNING)
+def get_batch_on_local_data(config: TrainingConfig) -> Iterator[Draft]:
+    """Get-batch is on and no source is remote."""
+    switch = variable(config, GET_BATCH)
+    if not switch.is_true or _remote(config) or config.gaps:
+        return
+    every = [path for dataset in config.datasets for source in dataset.sources for path in source.paths]
+    if every and all(path.known for path in every):
+        yield _at_variable(
+            config,
+            switch,
+            f"`{GET_BATCH}` is `true` and no source is remote: tarred audio on a file system is then looked for in an object "
+            "store",
+            Severity.WARNING,
+        )
+
+
+@rule("NR606", "empty-batch-content", Severity.NOTE)
+def empty_batch_content(config: TrainingConfig) -> Iterator[Draft]:
+    """Get-batch is on: objects have to be there for the batch endpoint."""
+    switch = variable(config, GET_BATCH)
+    remote = _remote(config)
+    if switch.is_true and remote:
+        yield _at_variable(
+            config,
+            switch,
+            f"`{GET_BATCH}` is `true`: an object that the batch endpoint cannot reach comes back empty, and its items are "
+            "dropped or fail to decode in the middle of an epoch",
+            Severity.NOTE,
+            rationale="Before the first chunk, fetch one object of each bucket through the batch endpoint.",
+        )
+
+
+@rule("NR607", "remote-manifest", Severity.WARNING)
+def remote_manifest(dataset: Dataset) -> Iterator[Draft]:
+    """Manifests or cuts that are indexed lie on remote storage."""
+    by_file: dict[object, Remote] = {}
+    for source in dataset.sources:
+        if not source.judged_indexed:
+            continue
+        for path in source.paths:
+            by_line = path.key in _BY_LINE and not path.name.endswith(".tar") or path.field == "cuts"
+            if by_line and paths.is_remote(path.text):
+                by_file.setdefault(path.location.file, []).append((source, path))
+    for found in by_file.values():
+        source, path = found[0]
+        yield Draft(
+            f"the manifest `{_shown(path)}` is remote{_more(found, ', as ', ' are')}: once indexed, every line is a request of "
+            "its own to the object store, and one epoch needs as many as there are items",
+            path.location,
+            f"{source.subject}.{path.key}",
+            path.text,
+            rationale="Keep manifests and cuts on a file system that every node sees; audio may stay remote.",
+        )
+
+
+@rule("NR608", "mixed-storage", Severity.NOTE)
+def mixed_storage(config: TrainingConfig) -> Iterator[Draft]:
+    """Local and remote sources stand in one config."""
+    remote = _remote(config)
+    local = next(
+        (
+            path
+            for dataset in config.datasets
+            for source in dataset.sources
+            for path in source.paths
+            if path.known and path.key not in _BY_LINE and paths.scheme(path.text) in (None, "file")
+        ),
+        None,
+    )
+    if remote and local is not None:
+        source, path = remote[0]
+        yield Draft(
+            "local and remote audio stand in one config: what remote storage needs (endpoint, get-batch, an `indexes_root` on "
+            "a file system) holds for the whole run",
+            path.location,
+            f"{source.subject}.{path.key}",
+            path.text,
+            related=(Related(local.location, "a local source"),),
+        )
+
+
+def _remote(config: TrainingConfig) -> Remote:
+    """Every remote path of the config's datasets, training first; a path with unknown parts may still show its scheme."""
+    known = config.memo.get("remote")
+    if known is None:
+        known = config.memo["remote"] = [
+            (source, path)
+            for dataset in config.datasets
+            for source in dataset.sources
+            for path in source.paths
+            if paths.is_remote(path.text)
+        ]
+    return known  # type: ignore[return-value]
+
+
+def _another_way(config: TrainingConfig, remote: Remote) -> bool:
+    """Whether all of it is `s3://`, which the environment may send to a mirror or another client than AIStore's."""
+    if any(paths.scheme(path.text) != "s3" for _, path in remote):
+        return False
+    return any(variable(config, name).is_set for name in _OTHER_WAYS)
+
+
+def _shown(path: PathText) -> str:
+    """The path, of a long one the store and the name."""
+    if len(path.text) <= 60:
+        return path.text
+    return f"{paths.scheme(path.text)}://…/{path.text.rsplit('/', 1)[-1][-50:]}"
+
+
+def _more(found: Remote, before: str = " and ", after: str = "") -> str:
+    return f"{before}{len(found) - 1} more{after}" if len(found) > 1 else ""
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        return False
+
+
+def _missing(config: TrainingConfig, path: PathText, message: str, *, rationale: str) -> Draft:
+    """A variable is not set: the place is the training command, or the first remote path where no launcher is known."""
+    if config.launch is None:
+        return Draft(message, path.location, "environment", rationale=rationale)
+    related = (Related(path.location, "a remote source"),)
+    return Draft(message, config.launch.location, "environment", rationale=rationale, related=related)
+
+
+def _at_variable(
+    config: TrainingConfig,
+    found: Variable,
+    message: str,
+    severity: Severity,
+    *,
+    recommended: object = None,
+    rationale: str = "",
+) -> Draft:
+    """At the line that sets the variable; one of the runtime context is spoken of at the training dataset."""
+    location: Location = found.location or config.training[0].location
+    origin = "launcher" if found.location else "settings"
+    return Draft(
+        message, location, f"environment.{found.name}", found.value, recommended, rationale, origin, severity=severity
+    )
