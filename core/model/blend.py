@@ -15,7 +15,7 @@ from .composition import Found, Section
 from .dataset import Dataset, read_value, written
 from .resolution import Resolution
 from .schema import LOADER_WIDE_WINS, OPTIONS
-from .sources import MAP, SOURCE_TYPES, SourceType
+from .sources import READERS, SOURCE_TYPES, SourceType
 from .values import Origin, Setting
 
 
@@ -187,21 +187,14 @@ class Entry:
     @property
     def style(self) -> str:
         """The dataset style this source has when neither force flag is set; "" where its type is not known."""
-        if self.reader == "unknown":
-            return ""
-        return MAP if self.reader in ("nemo", "cuts", "multi_speaker_simulator") else "iterable"
+        opened = READERS.get(self.reader)
+        return opened.style if opened is not None else ""
 
     @property
     def data_keys(self) -> tuple[str, ...]:
         """The keys that name files, those present."""
-        keys = {
-            "nemo": ("manifest_filepath",),
-            "nemo_tarred": ("manifest_filepath", "tarred_audio_filepaths"),
-            "cuts": ("cuts_path",),
-            "shar": ("shar_path",),
-            "share_gpt_webdataset": ("data_dir",),
-            "txt_pair": ("source_paths", "target_paths"),
-        }.get(self.reader, ("paths", "manifest_filepath", "tarred_audio_filepaths"))
+        opened = READERS.get(self.reader)
+        keys = opened.data_keys if opened else ("paths", "manifest_filepath", "tarred_audio_filepaths")
         return tuple(key for key in keys if self.has(key))
 
     @cached_property

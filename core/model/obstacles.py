@@ -10,10 +10,11 @@ from pathlib import Path
 from . import paths
 from .blend import Entry, PathText
 from .dataset import Dataset
+from .readers import READERS
 from .values import Setting
 
 #: Readers that refuse `slice_length` once they are indexed; the others ignore it.
-SLICE_RAISES = frozenset({"nemo_tarred", "shar", "multimodal_conversation", "share_gpt"})
+SLICE_RAISES = frozenset(name for name, reader in READERS.items() if reader.slice_raises)
 
 
 def extra_fields(source: Entry) -> Setting | None:
