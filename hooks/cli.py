@@ -104,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("rule", metavar="CODE|NAME", help="such as NR110 or unfixed-shard-seed")
     explain.set_defaults(run=_lazy("explain"))
     rules = commands.add_parser("rules", help="list all rules")
-    rules.add_argument("--format", choices=("table", "json"), default="table")
+    rules.add_argument("--format", choices=("table", "json", "markdown"), default="table")
     rules.set_defaults(run=_lazy("rules"))
     settings = commands.add_parser("settings", help="print the settings in force for a path")
     settings.add_argument("path", nargs="?", default=".", metavar="PATH")

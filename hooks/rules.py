@@ -13,7 +13,12 @@ from .output.terminal import emit, width
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the rules as a table or as JSON."""
+    """Print the rules as a table, as JSON, or as the index that stands beside their pages."""
+    if arguments.format == "markdown":
+        from nemo_resumable.core.rules.index import rule_index
+
+        emit(rule_index(), "utf-8")
+        return OK
     rules = sorted(all_rules(), key=lambda rule: rule.code)
     if arguments.format == "json":
         rows = [

@@ -151,7 +151,7 @@ def remote_manifest(dataset: Dataset) -> Iterator[Draft]:
     by_file: dict[object, Remote] = {}
     for source in dataset.sources:
         if not source.judged_indexed:
-            continue
+            by_line = (path.key in _BY_LINE and not path.name.endswith(".tar")) or path.field == "cuts"
         for path in source.paths:
             by_line = path.key in _BY_LINE and not path.name.endswith(".tar") or path.field == "cuts"
             if by_line and paths.is_remote(path.text):

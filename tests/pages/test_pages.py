@@ -9,6 +9,7 @@ from nemo_resumable.core.analysis import analyze
 from nemo_resumable.core.findings import Finding, FixKind
 from nemo_resumable.core.fixing import fix
 from nemo_resumable.core.project import Project
+from nemo_resumable.core.rules.index import INDEX, rule_index
 from nemo_resumable.core.rules.page import FOLDER, HEADINGS, Example, Page, all_pages, page_text, parse_page
 from nemo_resumable.core.rules.registry import Rule, all_rules
 from nemo_resumable.core.settings import OWN_FILE, load_settings
@@ -60,8 +61,13 @@ def _leaves_out(page: Page, example: Example) -> bool:
 
 
 def test_each_rule_has_its_page_and_no_page_is_left_over() -> None:
-    named = {path.name for path in FOLDER.glob("*.md")}
+    named = {path.name for path in FOLDER.glob("NR*.md")}
     assert named == {f"{rule.code}-{rule.name}.md" for rule in RULES.values()}
+
+
+def test_the_index_lists_every_page_as_it_is() -> None:
+    """`nemo-resumable rules --format markdown > core/rules/pages/README.md` makes it anew."""
+    assert INDEX.read_text(encoding="utf-8") == rule_index()
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=_name)
