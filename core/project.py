@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from .model.context import Context
+from .model.presence import Presence, on_disk
 from .settings import RuntimeContext, Settings, repository_root, runtime_context
 from .syntax.store import DocumentStore
 
@@ -50,6 +51,7 @@ class Project:
     blends: tuple[Path, ...] = ()
     launchers: tuple[Path, ...] = ()  #: launchers the user named: they start every config at hand
     store: DocumentStore = field(default_factory=DocumentStore)
+    presence: Presence = on_disk  #: how rules ask whether a file is there that is not read
 
     def __post_init__(self) -> None:
         if self.overlays and not self.store.overlays:
@@ -83,6 +85,8 @@ class Project:
             variables=settings.variables,
             blends=self.blends,
             stated=self.stated_runtime,
+            pack_threshold=settings.pack_threshold,
+            presence=self.presence,
         )
 
     def discover(self, paths: Sequence[Path], *, force_exclude: bool = False) -> Discovery:

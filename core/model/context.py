@@ -9,6 +9,7 @@ from pathlib import Path
 from ..settings import RuntimeContext
 from ..syntax.nodes import Document
 from ..syntax.store import Unreadable
+from .presence import Presence, on_disk
 
 #: Folders in which speech projects keep their blends, looked for beside the config and upwards.
 BLEND_FOLDERS = ("data_blends", "data", "input_cfg")
@@ -27,6 +28,8 @@ class Context:
     variables: Mapping[str, str] = field(default_factory=dict)
     blends: tuple[Path, ...] = ()  #: blend files the user named
     stated: RuntimeContext = field(default_factory=RuntimeContext)  #: what the user says of where training runs
+    pack_threshold: int = 1000  #: shards from which on one index pack serves better than loose sidecars
+    presence: Presence = on_disk  #: how the model asks whether a file is there
 
 
 @dataclass(frozen=True, slots=True)
