@@ -55,7 +55,7 @@ class Entry:
 
     @property
     def mapping(self) -> Mapping:
-        return self.section.layers[0].mapping
+        return self.section.strongest.mapping
 
     @property
     def subject(self) -> str:

@@ -78,7 +78,7 @@ class Section:
     def section(self, key: str) -> Section | None:
         """The child mapping `key`, merged over all layers; None where the strongest says something else."""
         layers: list[Layer] = []
-        opened: Location | None = None
+        opened: tuple[Origin, Location] | None = None  # where no file opens the section, an override does
         for layer in self.layers:
             if layer.prefix:
                 if layer.prefix[0] == key:
@@ -91,14 +91,15 @@ class Section:
                 if not layers and not _is_null(found.node):
                     return None
                 break
-            opened = opened or found.key_location
+            if opened is None or opened[0] is Origin.LAUNCHER:
+                opened = (layer.origin, found.key_location)
             layers.append(Layer(layer.document, found.node, layer.origin))
         if not layers:
             return None
         if opened is None:
             first = layers[0]
-            opened = Location(first.document.source, first.mapping.span)
-        return Section((*self.path, key), tuple(layers), opened)
+            opened = (first.origin, Location(first.document.source, first.mapping.span))
+        return Section((*self.path, key), tuple(layers), opened[1])
 
     def at(self, path: tuple[str, ...]) -> Section | None:
         """The section at a path below this one."""
@@ -119,8 +120,13 @@ class Section:
                         yield key
 
     @property
+    def strongest(self) -> Layer:
+        """The strongest layer of a file, for what a launcher puts on top of it has no text to edit."""
+        return next((layer for layer in self.layers if layer.origin is not Origin.LAUNCHER), self.layers[0])
+
+    @property
     def document(self) -> Document:
-        return self.layers[0].document
+        return self.strongest.document
 
     def owned(self, document: Document) -> Mapping | None:
         """The mapping of this section that stands in `document` itself, for edits there."""
