@@ -151,9 +151,9 @@ def remote_manifest(dataset: Dataset) -> Iterator[Draft]:
     by_file: dict[object, Remote] = {}
     for source in dataset.sources:
         if not source.judged_indexed:
-            by_line = (path.key in _BY_LINE and not path.name.endswith(".tar")) or path.field == "cuts"
+            continue
         for path in source.paths:
-            by_line = path.key in _BY_LINE and not path.name.endswith(".tar") or path.field == "cuts"
+            by_line = (path.key in _BY_LINE and not path.name.endswith(".tar")) or path.field == "cuts"
             if by_line and paths.is_remote(path.text):
                 by_file.setdefault(path.location.file, []).append((source, path))
     for found in by_file.values():
