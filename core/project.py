@@ -86,6 +86,7 @@ class Project:
             blends=self.blends,
             stated=self.stated_runtime,
             pack_threshold=settings.pack_threshold,
+            walltime_margin=settings.walltime_margin,
             presence=self.presence,
         )
 

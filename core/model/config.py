@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..findings import Location
+from ..findings import Edit, Location
+from ..syntax.editing import CannotEdit, set_nested, set_value
 from ..syntax.nodes import Document, Mapping, Sequence, deref
 from ..text import Span
 from .blend_reader import BlendReader, Gap, Site
 from .composition import Composition, Layer, Section, compose, header_package
 from .context import BlendFile, Context
-from .dataset import TEST, TRAINING, VALIDATION, Dataset, EvaluationDataset, TrainingDataset
+from .dataset import TEST, TRAINING, VALIDATION, Dataset, EvaluationDataset, TrainingDataset, written
 from .resolution import Resolution
 from .values import Origin, Setting, Unknown, as_boolean
 
@@ -37,7 +38,7 @@ class TrainingConfig:
     context: Context
     place: tuple[str, ...]  #: the section that holds the datasets: ("data",) or ("model",)
     package: tuple[str, ...]  #: the package into which the file's own content goes
-    launch: Launch | None = None  #: the training command whose overrides lie on top, where one is judged with the config
+    launch: Launch | None = None  #: the training command whose overrides lie on top, where one is judged
 
     @cached_property
     def memo(self) -> dict[str, object]:
@@ -53,10 +54,6 @@ class TrainingConfig:
     def outside_resolution(self) -> Resolution:
         """Interpolations inside external blends, where the config's keys do not exist."""
         return Resolution(None, self.context.variables)
-
-    def within_file(self, path: tuple[str, ...]) -> tuple[str, ...]:
-        """A path of the composed config as a path inside the file at hand."""
-        return path[len(self.package) :]
 
     @property
     def is_speechlm2(self) -> bool:
@@ -102,18 +99,44 @@ class TrainingConfig:
 
     def setting(self, path: tuple[str, ...], default: object = None) -> Setting:
         """The effective value of any other key of the config, such as ("trainer", "devices")."""
-        section: Section | None = self.composition.root.at(path[:-1])
         subject = ".".join(path)
-        found = section.get(path[-1]) if section else None
-        if section is None or found is None:
-            place = section.key_location if section else None
-            location = place or Location(self.document.source, _start(self.document))
-            base = self.composition.hidden(path)
-            if base is not None:
-                default = Unknown(f"the base config `{base.name}` may set it and was not found", "base", "?")
-            return Setting(path[-1], default, Origin.DEFAULT, subject, location)
-        value = self.resolution.value(found.node, path)
-        return Setting(path[-1], value, found.origin, subject, found.location, found.key_location, found.anchor)
+        section: Section | None = self.composition.root
+        location = Location(self.document.source, _start(self.document))
+        for index, key in enumerate(path):
+            found = section.get(key)
+            child = section.section(key) if index + 1 < len(path) else None
+            if child is None and found is not None:  # the value itself, or what it is looked up in: `trainer: ${other}`
+                value = self.resolution.lookup(path)
+                if not (isinstance(value, Unknown) and value.kind == "missing" and not value.text):
+                    at = (found.location, found.key_location, found.anchor)
+                    return Setting(path[-1], value, found.origin, subject, *at)
+                location = found.key_location
+            if child is None:
+                break
+            section, location = child, child.key_location or location
+        base = self.composition.hidden(path)
+        if base is not None:
+            default = Unknown(f"the base config `{base.name}` may set it and was not found", "base", "?")
+        return Setting(path[-1], default, Origin.DEFAULT, subject, location)
+
+    def set(self, path: tuple[str, ...], value: object) -> tuple[Edit, ...]:
+        """Edits that give any key of the config a value, in the file at hand; raises CannotEdit."""
+        note = f"was {written(self.setting(path))}"
+        return self.set_in(self.composition.root.at(path[:-1]), path, value, note)
+
+    def set_in(self, section: Section | None, path: tuple[str, ...], value: object, note: str) -> tuple[Edit, ...]:
+        """The same for a key of a section that is known, None for one that is still to be opened; raises CannotEdit."""
+        mapping = section.owned(self.document) if section is not None else None
+        if mapping is not None:
+            return set_value(self.document, mapping, path[-1], value, note=note)
+        return set_nested(self.document, self._within_file(path), value, note=note)
+
+    def _within_file(self, path: tuple[str, ...]) -> tuple[str, ...]:
+        """A path of the composed config as a path inside the file at hand; raises CannotEdit where it lies beside it."""
+        inside = len(self.package)
+        if path[:inside] != self.package:
+            raise CannotEdit(f"the file only holds the section `{'.'.join(self.package)}`")
+        return path[inside:]
 
     def _read(self, parent: Section, name: str, kind: str) -> Iterator[Dataset]:
         section = parent.section(name)

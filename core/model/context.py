@@ -29,6 +29,7 @@ class Context:
     blends: tuple[Path, ...] = ()  #: blend files the user named
     stated: RuntimeContext = field(default_factory=RuntimeContext)  #: what the user says of where training runs
     pack_threshold: int = 1000  #: shards from which on one index pack serves better than loose sidecars
+    walltime_margin: int = 10  #: minutes that a run's time limit stays below the job's walltime
     presence: Presence = on_disk  #: how the model asks whether a file is there
 
 

@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..findings import Edit, Location
-from ..syntax.editing import CannotEdit, set_nested, set_value
+from ..syntax.editing import CannotEdit
 from ..syntax.nodes import Sequence
 from ..syntax.removing import remove_pair, rename_key
 from .composition import Found, Section
 from .resolution import Resolution
 from .schema import BATCH_OPTIONS, BUCKETING_SWITCHES, MULTIMODAL_BATCH, OPTIONS
-from .values import Origin, Setting, Unknown, as_boolean, show
+from .values import Origin, Setting, Unknown, as_type, show
 
 if TYPE_CHECKING:
     from .blend import Entry
@@ -145,15 +145,10 @@ class Dataset:
     def set(self, key: str, value: object, note: str | None = None) -> tuple[Edit, ...]:
         """Edits that give an option a value, in the file at hand; raises CannotEdit."""
         section = self.target(key)
-        setting = self[key]
-        note = note if note is not None else f"was {written(setting)}"
-        document = self.config.document
-        mapping = section.owned(document)
-        if mapping is not None:
-            return set_value(document, mapping, key, value, note=note)
-        if self.listed:
+        note = note if note is not None else f"was {written(self[key])}"
+        if self.listed and section.owned(self.config.document) is None:
             raise CannotEdit("the list of datasets stands in the base config")
-        return set_nested(document, (*self.config.within_file(section.path), key), value, note=note)
+        return self.config.set_in(section, (*section.path, key), value, note)
 
     def remove(self, key: str) -> tuple[Edit, ...]:
         """Edits that take an option out; raises CannotEdit where it does not stand in the file at hand."""
@@ -188,17 +183,7 @@ def read_value(resolution: Resolution, found: Found, path: tuple[str, ...]) -> o
 def convert(key: str, value: object) -> object:
     """A value as the merge into the schema converts it; what the merge refuses stays as it is (NR006 reports it)."""
     option = OPTIONS.get(key)
-    if option is None or isinstance(value, Unknown):
-        return value
-    kind = option.type.rstrip("?")
-    if kind == "bool":
-        return as_boolean(value)
-    if kind == "int" and type(value) is str:
-        try:
-            return int(value)
-        except ValueError:
-            return value
-    return value
+    return value if option is None else as_type(option.type.rstrip("?"), value)
 
 
 def written(setting: Setting) -> str:

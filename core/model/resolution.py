@@ -74,7 +74,7 @@ class Resolution:
             path = (*own[:up], *names)
         else:
             path = tuple(names)
-        found = self._lookup(path, depth)
+        found = self.lookup(path, depth)
         if isinstance(found, Unknown):
             if not piece.level and (given := self.variables.get(".".join(names))) is not None:
                 return given
@@ -91,7 +91,7 @@ class Resolution:
             return Unknown(f"`{text}` is read from the environment", "environment", text)
         return Unknown(f"`{text}` is computed at run time by `{piece.name}`", "interpolation", text)
 
-    def _lookup(self, path: tuple[str, ...], depth: int) -> object:
+    def lookup(self, path: tuple[str, ...], depth: int = 0) -> object:
         """The value at an absolute path, Unknown of kind missing without text where there is none."""
         if self.root is None or not path:
             return Unknown("", "missing")
@@ -108,7 +108,7 @@ class Resolution:
             return self.value(found.node, path, depth + 1)
         child = section.section(path[-1])
         if child is not None:
-            return {key: self._lookup((*path, key), depth + 1) for key in child.names()}
+            return {key: self.lookup((*path, key), depth + 1) for key in child.names()}
         return Unknown("", "missing")
 
     def _through(self, value: object, rest: tuple[str, ...]) -> object:

@@ -81,6 +81,18 @@ def show(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def as_type(kind: str, value: object) -> object:
+    """A value as the merge into a schema's field of that type converts it; what the merge refuses comes back as it is."""
+    if kind == "bool":
+        return as_boolean(value)
+    if kind == "int" and type(value) is str:
+        try:
+            return int(value)
+        except ValueError:
+            return value
+    return value
+
+
 def as_boolean(value: object) -> object:
     """A value as OmegaConf converts it into a boolean field; what it refuses comes back as it is."""
     if isinstance(value, bool) or value is None:
