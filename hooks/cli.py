@@ -1,4 +1,4 @@
-"""The command line: `nemo-resumable check | migrate | explain | rules | settings | init`."""
+"""The command line: `nemo-resumable check | migrate | explain | rules | settings | init | lsp`."""
 
 from __future__ import annotations
 
@@ -111,7 +111,12 @@ def _parser() -> argparse.ArgumentParser:
     settings.set_defaults(run=_lazy("settings"))
     init = commands.add_parser("init", help="write a commented .nemo-resumable.toml")
     init.set_defaults(run=_lazy("init"))
-    for command in (explain, rules, settings, init):
+    lsp = commands.add_parser("lsp", help="run the language server")
+    lsp.add_argument("--stdio", action="store_true", help="speak over standard input and output (the default)")
+    lsp.add_argument("--tcp", metavar="HOST:PORT", help="wait for one client on an address of this machine")
+    lsp.add_argument("--clientProcessId", help=argparse.SUPPRESS)  # some editors add it
+    lsp.set_defaults(run=_lazy("lsp"))
+    for command in (explain, rules, settings, init, lsp):
         command.add_argument("-v", "--verbose", action="store_true", help="show the traceback of an internal error")
     for command in (parser, *commands.choices.values()):
         command.set_defaults(parser=command)

@@ -1,0 +1,187 @@
+"""When texts are judged, and when what was found is shown: at once where that is cheap, else when typing pauses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsprotocol import types
+from nemo_resumable.core.settings import OWN_FILE
+
+from .client import Client
+from .diagnosing import Abilities, diagnostics
+from .documents import OpenDocument
+from .session import AT_ONCE_SECONDS, Session
+
+#: How long typing has to pause before a run that is not cheap.
+PAUSE_SECONDS = 0.15
+_SETTINGS = (OWN_FILE, "pyproject.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the client was last told of a file."""
+
+    version: int | None
+    diagnostics: list[types.Diagnostic]
+    number: int  #: goes up with each change; the result id of a client that asks
+
+
+class Checker:
+    """One task that runs while something is due."""
+
+    def __init__(self, session: Session, client: Client) -> None:
+        self._session = session
+        self._client = client
+        self._task: asyncio.Task[None] | None = None
+        self._changed_at = 0.0
+        self._shown: dict[Path, Shown] = {}
+        self._pushed: set[Path] = set()
+        self._number = 0
+        self.waiting: Callable[[], int] = lambda: 0  #: how many messages have come in and are not handled yet
+
+    def wake(self) -> None:
+        """Something has changed: judge what depends on it, soon."""
+        loop = asyncio.get_running_loop()
+        self._changed_at = loop.time()
+        if self._task is None or self._task.done():
+            self._task = loop.create_task(self._run())
+            self._task.add_done_callback(self._ended)
+
+    def closed(self, document: OpenDocument) -> None:
+        """A text was closed: nothing is shown of it any more, unless an open file brings findings into it."""
+        self._show(document.path, document.uri)
+        self.wake()
+
+    def files_changed(self, paths: list[Path]) -> None:
+        """Files have changed on disk."""
+        if any(path.name in _SETTINGS for path in paths):
+            self._client.forgive()
+            self._session.reconfigured()
+        self._session.touched(paths)
+        self.wake()
+
+    def forget(self) -> None:
+        """Whatever is shown may be wrong, though nothing has changed: show everything anew."""
+        self._session.reconfigured()
+        self.wake()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            import traceback
+
+            trace = "".join(traceback.format_exception(error))
+            self._client.log(f"internal error while judging: {error}\n{trace}", types.MessageType.Error)
+
+    async def _run(self) -> None:
+        session = self._session
+        while True:
+            await self._calm()
+            due = [document for document in session.documents if session.due(document.path)]
+            for document in due:
+                await session.attempt(document.path)
+            self._show_all()
+            if not any(session.due(document.path) for document in session.documents):
+                return
+
+    async def _calm(self) -> None:
+        """Wait until it makes sense to judge: no further message at hand, or for costly runs a pause in typing."""
+        loop = asyncio.get_running_loop()
+        session = self._session
+        started = loop.time()
+        while self.waiting() and loop.time() - started < PAUSE_SECONDS:
+            await asyncio.sleep(0)
+        while sum(session.cost(document.path) for document in session.documents) > AT_ONCE_SECONDS:
+            left = self._changed_at + PAUSE_SECONDS - loop.time()
+            if left <= 0 or not self._typed:
+                return
+            await asyncio.sleep(left)
+
+    @property
+    def _typed(self) -> bool:
+        """Whether a text was changed since something was last shown: then the next key press may be near."""
+        return any(
+            (shown := self._shown.get(document.path)) is not None and shown.version != document.version
+            for document in self._session.documents
+        )
+
+    # What is shown
+
+    def _show_all(self) -> None:
+        """Show what is fresh: every open file, and the files into which they bring findings."""
+        session = self._session
+        open_paths = [document.path for document in session.documents]
+        related = {
+            finding.location.file
+            for result in session.analyses.results.values()
+            if any(path in result.reads for path in open_paths)
+            for finding in result.analysis.findings
+        }
+        refresh = False
+        for path in {*open_paths, *related, *self._pushed}:
+            document = session.documents.at(path)
+            if document is not None and session.due(document.path):
+                continue
+            before = self._shown.get(path)
+            changed = self._show(path, session.uri_of(path))
+            refresh = refresh or (changed and before is not None and document is not None)
+        if refresh and self._client.pulls:
+            self._client.refresh_diagnostics()
+
+    def _show(self, path: Path, uri: str) -> bool:
+        """Bring what the client knows of a file up to date; whether that was a change."""
+        document = self._session.documents.at(path)
+        shown = self._current(path)
+        before = self._shown.get(path)
+        pushes = document is None or not self._client.pulls
+        wanted = bool(shown.diagnostics) if document is None else True
+        if pushes and (wanted or path in self._pushed):
+            if (
+                before is None
+                or path not in self._pushed
+                or (before.version, before.number)
+                != (
+                    shown.version,
+                    shown.number,
+                )
+            ):
+                self._client.publish(uri, shown.version, shown.diagnostics)
+            self._pushed.add(path)
+        elif not pushes and path in self._pushed:
+            self._client.publish(uri, None, [])
+            self._pushed.discard(path)
+        if not wanted:
+            self._pushed.discard(path)
+            self._shown.pop(path, None)
+        else:
+            self._shown[path] = shown
+        return before is None or before.number != shown.number
+
+    def _current(self, path: Path) -> Shown:
+        """What is to be shown of a file now."""
+        session = self._session
+        document = session.documents.at(path)
+        found = diagnostics(
+            session.analyses.findings(path), session.encoding, session.uri_of, Abilities.of(self._client)
+        )
+        before = self._shown.get(path)
+        version = document.version if document is not None else None
+        if before is not None and before.diagnostics == found:
+            return Shown(version, before.diagnostics, before.number)
+        self._number += 1
+        return Shown(version, found, self._number)
+
+    async def report(self, uri: str, previous: str | None) -> types.DocumentDiagnosticReport:
+        """What a client is answered that asks for a file."""
+        session = self._session
+        document = session.documents.get(uri)
+        if document is None:
+            return types.RelatedFullDocumentDiagnosticReport(items=[])
+        path = document.path
+        await session.fresh(path)
+        shown = self._shown[path] = self._current(path)
+        if previous == str(shown.number):
+            return types.RelatedUnchangedDocumentDiagnosticReport(result_id=previous)
+        return types.RelatedFullDocumentDiagnosticReport(items=shown.diagnostics, result_id=str(shown.number))

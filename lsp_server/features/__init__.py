@@ -1,0 +1,23 @@
+"""The features, one module each: it has `register(server)`, which gives the server handlers that only translate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from . import diagnostics, synchronization
+
+if TYPE_CHECKING:
+    from ..server import Server
+
+
+class Feature(Protocol):
+    """What a module of a feature has."""
+
+    def register(self, server: Server) -> None:
+        """Give the server the feature's handlers."""
+
+
+FEATURES: tuple[Feature, ...] = (
+    synchronization,
+    diagnostics,
+)

@@ -1,0 +1,86 @@
+"""What the editor is told under `nemo-resumable.*`: the names of the settings file, and a few that only an editor needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nemo_resumable.core.analysis import known_rule_names
+from nemo_resumable.core.settings import Settings, SettingsError, check_rules, near_match
+from nemo_resumable.core.settings_toml import TABLE, read_table
+
+#: Switches of the editor, with their defaults. The settings file knows none of them.
+SWITCHES: Mapping[str, bool] = {
+    "scan-workspace": True,  # find in the background which configs reach which blend
+    "workspace-diagnostics": False,  # also judge files that are not open
+    "inlay-hints": False,
+}
+#: What editors keep below the same key for themselves.
+_OF_THE_CLIENT = frozenset({"trace", "path", "command", "interpreter", "enable", "import-strategy", "args"})
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What an editor says: values on top of the settings file, by their field names, and its switches."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    switches: Mapping[str, bool] = field(default_factory=lambda: dict(SWITCHES))
+
+    def __getitem__(self, switch: str) -> bool:
+        return self.switches[switch]
+
+
+def read_options(given: object, folder: Path) -> tuple[Options, list[str]]:
+    """The options in what a client sent, and a sentence for each that is ignored. Paths begin at the folder.
+
+    A client may wrap the table in its section's name, and may send null for what was not set.
+    """
+    if isinstance(given, Mapping) and isinstance(given.get(TABLE), Mapping):
+        given = given[TABLE]
+    if isinstance(given, Mapping) and set(given) == {"settings"} and isinstance(given["settings"], Mapping):
+        given = given["settings"]
+    if given is None:
+        return Options(), []
+    if not isinstance(given, Mapping):
+        return Options(), [f"`{TABLE}` has to be a table of settings; it is ignored"]
+    settings: dict[str, Any] = {}
+    switches = dict(SWITCHES)
+    told: list[str] = []
+    for key, value in _flat(given):
+        if value is None or key.partition(".")[0] in _OF_THE_CLIENT:
+            continue
+        if key in SWITCHES:
+            if isinstance(value, bool):
+                switches[key] = value
+            else:
+                told.append(f"`{TABLE}.{key}` has to be true or false; it is ignored")
+            continue
+        try:
+            settings.update(_read(key, value, folder))
+        except SettingsError as error:
+            sentence = str(error).partition(": ")[2] or str(error)
+            if sentence.startswith(f"`{key}` is no setting"):
+                sentence = f"`{key}` is no setting{near_match(key, [*_names(), *SWITCHES])}"
+            told.append(f"`{TABLE}.{key}`: {sentence}; it is ignored")
+    return Options(settings, switches), told
+
+
+def _read(key: str, value: object, folder: Path) -> dict[str, Any]:
+    """One value by its field name. Raises SettingsError."""
+    values = read_table(folder / "settings of the editor", {key: value})
+    check_rules(Settings(folder, **values), known_rule_names())
+    return values
+
+
+def _flat(given: Mapping[Any, Any]) -> Iterator[tuple[str, object]]:
+    """The keys as they are, and those that a client wrote with its section in front (`nemo-resumable.seed`)."""
+    for key, value in given.items():
+        yield str(key).removeprefix(f"{TABLE}."), value
+
+
+def _names() -> list[str]:
+    from nemo_resumable.core.settings import as_table
+
+    return [name for name in as_table(Settings(Path())) if name not in ("root", "file")]

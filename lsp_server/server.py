@@ -1,0 +1,80 @@
+"""Makes the server: pygls' protocol with our own texts, and the features, each of which registers its handlers."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Generator
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcServerNotInitialized
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from .checking import Checker
+from .client import Client
+from .session import Session
+
+
+class OwnTexts(LanguageServerProtocol):
+    """The protocol without pygls' copies of the texts: its edits go wrong after U+2028, and they take time."""
+
+    _server: Server
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Generator[Any, Any, None]:
+        """Leave the text to our handler."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
+        """Leave the text to our handler."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Generator[Any, Any, None]:
+        """Leave the text to our handler."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+
+    def handle_message(self, message: Any) -> None:
+        """Refuse requests that come before `initialize`."""
+        method = getattr(message, "method", None)
+        if self._workspace is None and method not in (None, types.INITIALIZE, types.EXIT):
+            if (identity := getattr(message, "id", None)) is not None:
+                self._send_response(identity, error=JsonRpcServerNotInitialized().to_response_error())
+            return
+        super().handle_message(message)
+
+
+class Server(LanguageServer):
+    """One server for one client."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__("nemo-resumable", version, protocol_cls=OwnTexts)
+        self.client = Client(self)
+        self.session = Session(self.client.complain)
+        self.checker = Checker(self.session, self.client)
+
+    def report_server_error(self, error: Exception, source: type[Exception]) -> None:
+        """A bug is one line in the client's log with its traceback, never a pop-up; the server lives on."""
+        data = getattr(error, "data", None)
+        trace = "".join(data["traceback"]) if isinstance(data, dict) and "traceback" in data else ""
+        if not trace and not isinstance(error, JsonRpcException):
+            trace = "".join(traceback.format_exception(error))
+        self.client.log(f"internal error: {error}\n{trace}".rstrip(), types.MessageType.Error)
+
+
+def create_server() -> Server:
+    """A server with every feature, ready to be started. Nothing of it is shared with another one."""
+    from importlib import metadata
+
+    from .features import FEATURES
+
+    try:
+        version = metadata.version("nemo-resumable")
+    except metadata.PackageNotFoundError:
+        version = "unknown"
+    server = Server(version)
+    for feature in FEATURES:
+        feature.register(server)
+    return server

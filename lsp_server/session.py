@@ -1,0 +1,232 @@
+"""One client's session: open texts, settings, and results that are as fresh as the texts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from nemo_resumable.core.project import YAML_SUFFIXES, Project
+from nemo_resumable.core.syntax.nodes import Document
+
+from . import uris
+from .analyses import Analyses, Result, judge
+from .documents import Documents, OpenDocument
+from .projects import Projects
+from .store import NotingStore
+from .view import FileView
+
+#: A run that takes no longer than this is made at once, on the thread that reads messages.
+AT_ONCE_SECONDS = 0.02
+#: Texts larger than this are judged off that thread when nothing is known of their cost yet.
+UNKNOWN_BYTES = 50_000
+
+
+class Session:
+    """Everything that is known between two messages; only the event loop's thread touches it."""
+
+    def __init__(self, complain: Callable[[str], None]) -> None:
+        self.documents = Documents()
+        self.projects = Projects(complain)
+        self.analyses = Analyses()
+        self.encoding = "utf-16"
+        self.generation = 0  #: goes up with every change of a text or of the settings
+        self.after: list[Callable[[Iterable[Result]], None]] = []  #: told of fresh results
+        self._memo: dict[Path, tuple[Any, Document]] = {}
+        self._lock = asyncio.Lock()
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="analysis")
+
+    # Texts
+
+    def open(self, item: types.TextDocumentItem) -> OpenDocument:
+        """A text is open now, and stands in place of its file."""
+        name = uris.file_path(item.uri)
+        path = Path(name) if name is not None else uris.stand_in(item.uri, self.projects.home())
+        document = OpenDocument(item.uri, path, item.version, item.text, item.language_id, name is not None)
+        self.documents.open(document)
+        self._touch([document.path])
+        return document
+
+    def change(
+        self, uri: str, version: int, changes: Iterable[types.TextDocumentContentChangeEvent]
+    ) -> OpenDocument | None:
+        """The next version of an open text; None where it is not open."""
+        document = self.documents.get(uri)
+        if document is None:
+            return None
+        document = document.changed(version, changes, self.encoding)
+        self.documents.open(document)
+        self._touch([document.path])
+        return document
+
+    def close(self, uri: str) -> OpenDocument | None:
+        """A text is closed: what counts is its file again."""
+        document = self.documents.close(uri)
+        if document is not None:
+            self._memo.pop(document.path, None)
+            self._touch([document.path])
+            self._drop_unwanted()
+        return document
+
+    def touched(self, paths: Iterable[Path]) -> None:
+        """Files have changed on disk, came or went; those that are open stay what the editor says."""
+        changed = [path for path in paths if self.documents.at(path) is None]
+        for path in changed:
+            self._memo.pop(path, None)
+        self._touch(changed)
+
+    def restart(self) -> None:
+        """Forget everything but the open texts: settings, results, and what was parsed."""
+        self.projects.forget()
+        self._memo.clear()
+        self.analyses = Analyses()
+        self.generation += 1
+
+    def reconfigured(self) -> None:
+        """Settings, options or folders have changed: every result is stale."""
+        self.projects.forget()
+        self.analyses.stale.update(self.analyses.results)
+        self.generation += 1
+
+    # Results
+
+    def roots(self, path: Path) -> list[Path]:
+        """What has to be judged so that a file is: the configs that read it, and itself where none reads it as a blend."""
+        if not self.is_yaml(path):
+            return sorted(self.analyses.configs_reading(path))
+        return [*sorted(self.analyses.configs_reading(path) - {path}), path]
+
+    def is_yaml(self, path: Path) -> bool:
+        """Whether a file is read as YAML: by its name, or by what the editor says of it."""
+        document = self.documents.at(path)
+        return path.name.endswith(YAML_SUFFIXES) or (document is not None and document.language == "yaml")
+
+    def due(self, path: Path) -> list[Path]:
+        """The roots of a file that have to be judged now."""
+        known = self.analyses
+        due = [root for root in self.roots(path) if root not in known.results or root in known.stale]
+        if path in due and len(due) == 1 and known.is_blend(path):
+            return []  # it is judged with the config that reads it
+        return due
+
+    def cost(self, path: Path) -> float:
+        """Seconds that judging what is due for a file will take, going by the last time."""
+        seconds = 0.0
+        for root in self.due(path):
+            last = self.analyses.results.get(root)
+            document = self.documents.at(root)
+            if last is not None:
+                seconds += last.seconds
+            elif document is None or len(document.text) > UNKNOWN_BYTES:
+                seconds += 1.0
+        return seconds
+
+    async def fresh(self, path: Path) -> None:
+        """Judge what is due for a file. Cheap runs are made at once, others beside the messages that come in."""
+        while self.due(path):
+            await self.attempt(path)
+
+    async def attempt(self, path: Path) -> None:
+        """Judge what is due for a file; where a text changes meanwhile, it is still due afterwards."""
+        async with self._lock:
+            if self.cost(path) <= AT_ONCE_SECONDS:
+                self.judge_now(path)
+            else:
+                await self._judge_aside(path)
+
+    def judge_now(self, path: Path) -> None:
+        """Judge what is due for a file, here and now."""
+        while due := self.due(path)[:1]:
+            self._keep([judge(self.project(due[0]), due[0])])
+
+    async def _judge_aside(self, path: Path) -> None:
+        due = self.due(path)
+        if not due:
+            return
+        generation = self.generation
+        projects = [(self.project(root), root) for root in due]
+        loop = asyncio.get_running_loop()
+        for project, root in projects:
+            result = await loop.run_in_executor(self._worker, judge, project, root)
+            if self.generation != generation:
+                return  # it speaks of a text that is no more; what is still due is found anew
+            self._keep([result])
+            if root != path and path in result.blends:
+                return
+
+    def project(self, path: Path) -> Project:
+        """The project of a file with the open texts in place of files."""
+        texts = self.documents.texts()
+        return replace(self.projects.at(path), overlays=texts, store=NotingStore(texts, self._memo))
+
+    def _keep(self, results: list[Result]) -> None:
+        for result in results:
+            self.analyses.keep(result)
+        for told in self.after:
+            told(results)
+
+    def _touch(self, paths: Iterable[Path]) -> None:
+        self.generation += 1
+        for path in paths:
+            self.analyses.stale.update(self.analyses.touching(path))
+
+    def _drop_unwanted(self) -> None:
+        """Forget results that no open text needs, and what was parsed for them."""
+        wanted = {document.path for document in self.documents}
+        for root, result in list(self.analyses.results.items()):
+            if not (wanted & result.reads):
+                self.analyses.drop(root)
+        needed = {path for result in self.analyses.results.values() for path in result.reads}
+        for path in [path for path in self._memo if path not in needed]:
+            del self._memo[path]
+
+    # Views
+
+    async def view(self, uri: str) -> FileView | None:
+        """An open file with fresh results; None where it is not open, or is no YAML that could be read."""
+        document = self.documents.get(uri)
+        if document is None or not self.is_yaml(document.path):
+            return None
+        await self.fresh(document.path)
+        return self.view_now(uri)
+
+    def view_now(self, uri: str) -> FileView | None:
+        """The same with the results at hand, which may be those of an earlier version."""
+        document = self.documents.get(uri)
+        if document is None or not self.is_yaml(document.path):
+            return None
+        path = document.path
+        project = self.project(path)
+        syntax = project.store.load(path)
+        if not isinstance(syntax, Document):
+            return None
+        return FileView(
+            document,
+            path,
+            project,
+            syntax,
+            tuple(self.analyses.of(path)),
+            self.analyses.findings(path),
+            self.encoding,
+            self.projects.options_at(path),
+            self.uri_of,
+        )
+
+    def uri_of(self, path: Path) -> str:
+        """The URI of a path, in the client's own spelling where it has told us one."""
+        document = self.documents.at(path)
+        if document is not None:
+            return document.uri
+        for uri, folder in self.projects.folders.items():
+            if path != folder and path.is_relative_to(folder):
+                own = uris.path_uri(str(folder))
+                return uri.rstrip("/") + uris.path_uri(str(path)).removeprefix(own)
+        return uris.path_uri(str(path))
+
+    def stop(self) -> None:
+        """End the worker; what it is at is not waited for."""
+        self._worker.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,29 @@
+"""Documents as all analyses of a session share them, and a note of what each analysis asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nemo_resumable.core.syntax.nodes import Document
+from nemo_resumable.core.syntax.store import DocumentStore, Unreadable
+
+
+class NotingStore(DocumentStore):
+    """A store over the open texts that remembers, beside what it parsed, which paths were asked for, found or not."""
+
+    def __init__(self, overlays: Mapping[Path, str], memo: dict[Path, tuple[Any, Document]]) -> None:
+        super().__init__(overlays)
+        self._memo = memo  # shared, so that a key press parses one file and no other
+        self.asked: set[Path] = set()
+
+    def load(self, path: Path) -> Document | Unreadable:
+        """As in every store, and noted."""
+        self.asked.add(path)
+        return super().load(path)
+
+    def text_of(self, path: Path) -> str | Unreadable:
+        """As in every store, and noted."""
+        self.asked.add(path)
+        return super().text_of(path)
