@@ -21,7 +21,8 @@ data:
     use_stateful_dataloader: true
     force_map_dataset: false
     force_iterable_dataset: true
-    indexes_root: /
+    indexes_root: ${oc.env:INDEXES_ROOT}
+    index_pack_root: ${oc.env:INDEX_PACK_ROOT}
     seed: 42
     shard_seed: 42
     shuffle: true

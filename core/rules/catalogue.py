@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import blockers, entries, evaluation, files, storage, training, training_options, unresolved
+from . import blockers, entries, evaluation, files, packs, storage, structure, training, training_options, unresolved
 from .registry import Check, Rule
 from .suppression import unused_suppression
 
@@ -71,6 +71,19 @@ _CHECKS: tuple[Check, ...] = (
     entries.misread_path_pattern,
     entries.unseekable_remote,
     blockers.non_jsonl_cuts,
+    structure.temperature_depth,
+    structure.incomplete_share_gpt,
+    structure.incomplete_webdataset,
+    structure.contradictory_index_options,
+    packs.pack_without_index,
+    packs.missing_pack,
+    packs.relative_pack_without_root,
+    packs.unpackable_source,
+    packs.whole_mixture_pack,
+    packs.invalid_pack_limit,
+    packs.pack_candidate,
+    packs.inferred_pack,
+    structure.colliding_sidecars,
     storage.no_ais_endpoint,
     storage.get_batch_off,
     storage.individual_gets_alone,
