@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -166,7 +166,7 @@ def _paths_misfit(source: Entry, *, jsonl_only: bool = False) -> Misfit | None:
     return None
 
 
-_MISFITS = {
+_MISFITS: dict[str, Callable[[Entry], Misfit | None]] = {
     "nemo": _nemo_misfit,
     "nemo_tarred": _nemo_misfit,
     "multimodal_conversation": _conversation_misfit,
