@@ -83,6 +83,14 @@ def leaves_out(finding: Finding) -> bool:
     return finding.fix is not None and finding.fix.kind is FixKind.CHOICE
 
 
+#: Keys that a rule's fix sets beside the one its finding names.
+_BESIDE = {
+    "NR103": frozenset({"force_map_dataset", "force_iterable_dataset"}),
+    "NR203": frozenset({"force_map_dataset", "force_iterable_dataset"}),
+    "NR401": frozenset({"resume_ignore_no_checkpoint"}),
+}
+
+
 class _Wanted:
     """The changes that fixes speak of: the key each finding names, and what its fix renames or sets beside it."""
 
@@ -98,8 +106,7 @@ class _Wanted:
             names = {key}
             if isinstance(finding.recommended, str):
                 names.add(finding.recommended)
-            if finding.code in ("NR103", "NR203"):
-                names |= {"force_map_dataset", "force_iterable_dataset"}
+            names |= _BESIDE.get(finding.code, frozenset())
             for name in names:
                 self.parents.setdefault(name, set()).add(_named(parent))
 

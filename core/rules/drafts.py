@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..findings import Edit, Fix, FixKind, Location, Related, Severity
+from ..model.config import TrainingConfig
 from ..model.dataset import Dataset
 from ..model.values import Setting, Unknown, show
 from ..syntax.editing import CannotEdit
@@ -86,3 +87,9 @@ def attempt(
 def set_option(dataset: Dataset, key: str, value: object) -> Fix:
     """The fix that gives one option of a dataset its value."""
     return attempt(f"Set `{key}` to {show(value)}", lambda: dataset.set(key, value))
+
+
+def set_key(config: TrainingConfig, path: str, value: object) -> Fix:
+    """The fix that gives any other key of a config, such as `trainer.logger`, its value."""
+    keys = tuple(path.split("."))
+    return attempt(f"Set `{keys[-1]}` to {show(value)}", lambda: config.set(keys, value))

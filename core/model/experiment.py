@@ -1,0 +1,97 @@
+"""Where NeMo's exp_manager looks for checkpoints, and what in that place is another in each chunk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..syntax.interpolation import Reference, Resolver, references
+from ..syntax.nodes import Scalar
+from .config import TrainingConfig
+from .trainer import CALLBACK, MANAGER, field
+from .values import Setting
+
+#: Variables that a scheduler sets anew for each job, and what they hold. `SLURM_ARRAY_JOB_ID` is not among them: all
+#: chunks of one array share it.
+_BY_JOB = {
+    **dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID"), "the job id"),
+    **dict.fromkeys(
+        ("SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID", "LSB_JOBINDEX", "SGE_TASK_ID"),
+        "the chunk's array index",
+    ),
+    **dict.fromkeys(("SLURM_JOB_START_TIME", "SLURM_JOB_END_TIME"), "the job's time"),
+    "SLURM_RESTART_COUNT": "the restart count",
+    **dict.fromkeys(("HOSTNAME", "SLURMD_NODENAME"), "the node's name"),
+}
+#: Words in the name of a variable of the user's own that speak of one chunk.
+_BY_NAME = re.compile(r"(?:^|_)(CHUNK|ATTEMPT|RESTART|DATE|DATETIME|TIMESTAMP|UUID|JOB_?ID)(?:_|$)")
+#: strftime's directives that say nothing below the month.
+_COARSE = frozenset("YyGCmbBh%")
+#: Those, and the ones that speak of whole days.
+_DAYS = _COARSE | frozenset("dejuwaADFxUVW")
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """A part of a path that is another in each chunk."""
+
+    what: str  #: a phrase: "the job id"
+    text: str  #: as written: `${oc.env:SLURM_JOB_ID}`
+    sure: bool  #: false where only the name of a variable says so
+
+
+def checkpoint_place(config: TrainingConfig) -> tuple[Setting, ...]:
+    """The settings that make up the folder in which a chunk looks for its checkpoint, those that count.
+
+    `dirpath` of the callback comes first, then `explicit_log_dir`, then exp_dir/name/version. Of the version only a stated
+    one counts: with `resume_if_exists` exp_manager makes no folder of its own for it, neither by date nor by number.
+    """
+    for path in (f"{CALLBACK}.dirpath", f"{MANAGER}.explicit_log_dir"):
+        setting = field(config, path)
+        if not setting.known or setting.value:
+            return (setting,)
+    return tuple(field(config, f"{MANAGER}.{name}") for name in ("exp_dir", "name", "version"))
+
+
+def moving_parts(config: TrainingConfig, setting: Setting) -> tuple[Moving, ...]:
+    """What in a setting is another in each chunk, found in its text and in what that refers to."""
+    found = (_moving(piece, text) for piece, text in _resolvers(config, tuple(setting.subject.split(".")), set()))
+    return tuple(dict.fromkeys(part for part in found if part is not None))
+
+
+def _resolvers(
+    config: TrainingConfig, path: tuple[str, ...], seen: set[tuple[str, ...]]
+) -> Iterator[tuple[Resolver, str]]:
+    """Every resolver that the value at a path is computed with, and its text."""
+    section = config.composition.root.at(path[:-1])
+    found = section.get(path[-1]) if section is not None and path not in seen else None
+    if found is None or not isinstance(found.node, Scalar) or not isinstance(found.node.value, str):
+        return
+    seen.add(path)
+    text = found.node.value
+    for piece in references(text):
+        if isinstance(piece, Resolver):
+            yield piece, text[piece.start : piece.end] or text
+        else:
+            yield from _resolvers(config, _target(piece, path), seen)
+
+
+def _target(piece: Reference, own: tuple[str, ...]) -> tuple[str, ...]:
+    names = tuple(part if isinstance(part, str) else "" for part in piece.path)
+    return (*own[: max(len(own) - piece.level, 0)], *names) if piece.level else names
+
+
+def _moving(piece: Resolver, text: str) -> Moving | None:
+    argument = piece.args[0].strip().strip("'\"") if piece.args else ""
+    if piece.name == "oc.env":
+        if argument in _BY_JOB:
+            return Moving(_BY_JOB[argument], text, sure=True)
+        named = _BY_NAME.search(argument)
+        return Moving(f"`{named[1]}`", text, sure=False) if named else None
+    directives = set(re.findall(r"%-?(.)", argument)) if piece.name == "now" else set()
+    if directives - _COARSE:
+        return Moving("the date" if directives <= _DAYS else "the time", text, sure=True)
+    if piece.name == "hydra" and argument in ("job.id", "job.num"):
+        return Moving("the job id", text, sure=True)
+    return None
