@@ -49,7 +49,7 @@ class Entry:
     index: int = 0
     children: tuple[Entry, ...] = field(default=(), init=False)
 
-    @property
+    @cached_property
     def document(self) -> Document:
         return self.section.document
 
@@ -57,7 +57,7 @@ class Entry:
     def mapping(self) -> Mapping:
         return self.section.strongest.mapping
 
-    @property
+    @cached_property
     def subject(self) -> str:
         return ".".join(self.section.path)
 
@@ -66,7 +66,7 @@ class Entry:
         """Where a finding about something missing stands: the value of `type`, else the first key."""
         if self.flat:
             return self.dataset.location
-        found = self.section.get("type")
+        found = self.find("type")
         if found is not None:
             return found.location
         pairs = self.mapping.pairs
@@ -79,7 +79,9 @@ class Entry:
         """The entry's own pair for a key."""
         if self.flat:
             return self.dataset.find(key)
-        return self.section.get(key)
+        if key not in self._found:
+            self._found[key] = self.section.get(key)
+        return self._found[key]
 
     def __getitem__(self, key: str) -> Setting:
         """The effective value: the entry's own, else what it inherits, else the default."""
@@ -92,6 +94,10 @@ class Entry:
     def _settings(self) -> dict[str, Setting]:
         return {}
 
+    @cached_property
+    def _found(self) -> dict[str, Found | None]:
+        return {}
+
     def _setting(self, key: str) -> Setting:
         if self.flat:
             return self.dataset[key]
@@ -99,7 +105,7 @@ class Entry:
         inherited = option is not None and option.propagated
         if inherited and key in LOADER_WIDE_WINS:
             return self.dataset[key]
-        found = self.section.get(key)
+        found = self.find(key)
         if found is not None:
             value = read_value(self.resolution, found, (*self.section.path, key))
             subject = f"{self.subject}.{key}"
@@ -156,12 +162,12 @@ class Entry:
             return "lhotse"
         return "nemo_tarred" if self.has("tarred_audio_filepaths") else "nemo"
 
-    @property
+    @cached_property
     def type(self) -> SourceType | None:
         """The registered source type, or None."""
         return SOURCE_TYPES.get(self.type_name) if isinstance(self.type_name, str) else None
 
-    @property
+    @cached_property
     def is_group(self) -> bool:
         """Whether it only gathers other entries (a group, or a wrapper around a nested `input_cfg`)."""
         return not self.flat and self.find("input_cfg") is not None and self["input_cfg"].value is not None
@@ -184,13 +190,13 @@ class Entry:
             return "unknown"
         return kind.name
 
-    @property
+    @cached_property
     def style(self) -> str:
         """The dataset style this source has when neither force flag is set; "" where its type is not known."""
         opened = READERS.get(self.reader)
         return opened.style if opened is not None else ""
 
-    @property
+    @cached_property
     def data_keys(self) -> tuple[str, ...]:
         """The keys that name files, those present."""
         opened = READERS.get(self.reader)
@@ -223,12 +229,12 @@ class Entry:
                 location = Location(found.document.source, use or target.span)
                 yield PathText(value if isinstance(value, str) else target.value, known, location, key, name)
 
-    @property
+    @cached_property
     def indexable(self) -> bool:
         """Whether its reader can be indexed at all."""
         return self.type is not None and self.type.indexable and self.reader != "unknown"
 
-    @property
+    @cached_property
     def judged_indexed(self) -> bool:
         """Whether rules see it as indexed: in training always, since that is where the migration goes."""
         if self.dataset.is_training:

@@ -74,11 +74,11 @@ class TrainingConfig:
             self._reader.attach(dataset)
         return tuple(datasets)
 
-    @property
+    @cached_property
     def training(self) -> tuple[TrainingDataset, ...]:
         return tuple(dataset for dataset in self.datasets if isinstance(dataset, TrainingDataset))
 
-    @property
+    @cached_property
     def evaluation(self) -> tuple[EvaluationDataset, ...]:
         return tuple(dataset for dataset in self.datasets if isinstance(dataset, EvaluationDataset))
 

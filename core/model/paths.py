@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 _OPEN = re.compile(r"_OP_|[(\[<]")
 _CLOSE = re.compile(r"_CL_|[)\]>]")
@@ -17,15 +18,20 @@ _LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d+))?")
 _URL = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://[^/?#]")  # a scheme and the beginning of a host
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".lz4", ".zst", ".tgz", ".tbz2", ".txz", ".zip")
 
+#: Rules ask the same of a path again and again, and an editor asks anew after every key press.
+_remembered = lru_cache(maxsize=1 << 14)
+
 #: Backends that Lhotse's range reader and the AIStore SDK serve; others may lack range reads.
 OBJECT_STORES = frozenset({"s3", "ais"})
 
 
+@_remembered
 def to_braces(pattern: str) -> str:
     """The pattern as it reaches brace expansion, brackets included: `/d/[a]_OP_0..3_CL_` is `/d/{a}{0..3}`."""
     return _CLOSE.sub("}", _OPEN.sub("{", pattern))
 
 
+@_remembered
 def has_literal_brackets(pattern: str) -> bool:
     """Whether literal brackets of the path, not meant as a range, become braces (`/data/[old]/m.json`)."""
     for match in re.finditer(r"[(\[<]([^()\[\]<>]*)[)\]>]", pattern):
@@ -39,6 +45,13 @@ def expand(pattern: str) -> Iterator[str]:
     return _expand(to_braces(pattern))
 
 
+@_remembered
+def first(pattern: str) -> str:
+    """The first path that a pattern stands for."""
+    return next(expand(pattern))
+
+
+@_remembered
 def count(pattern: str) -> int:
     """How many paths a pattern stands for, without making them."""
     return _count(to_braces(pattern))
@@ -119,11 +132,13 @@ def _sequence(inner: str) -> tuple[Iterator[str], int] | None:
     return None
 
 
+@_remembered
 def shard_numbers(pattern: str) -> tuple[str, ...]:
     """The brace ranges of a pattern, as a key to compare manifests with tars: `m_{0..3}.json` gives `0..3`."""
     return tuple(re.findall(r"\{([^{}]*)\}", to_braces(pattern)))
 
 
+@_remembered
 def scheme(path: str) -> str | None:
     """The scheme of a URL (`s3`), `pipe` for a pipe, None for a local path."""
     if is_pipe(path):
@@ -147,6 +162,7 @@ def is_remote(path: str) -> bool:
     return scheme(path) not in (None, "pipe", "file")
 
 
+@_remembered
 def compression(path: str) -> str | None:
     """The compression suffix among the last two suffixes (`a.jsonl.gz` and `a.gz.jsonl` both count), or None."""
     name = path.rsplit("/", 1)[-1].lower()

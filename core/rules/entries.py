@@ -225,7 +225,7 @@ def misread_path_pattern(source: Source) -> Iterator[Draft]:
 
 
 def _unmatched_name(source: Source, path: PathText) -> Iterator[Draft]:
-    first = next(paths.expand(path.text))
+    first = paths.first(path.text)
     if path.key == "tarred_audio_filepaths" and not _TAR_NAME.search(first):
         looks_for = "audio…_<number>….tar"
     elif path.key == "manifest_filepath" and paths.count(path.text) > 1 and not _MANIFEST_NAME.search(first):
