@@ -51,3 +51,22 @@ def storage_of(datasets: Iterable[Dataset]) -> Storage:
                     remote += 1
                     schemes.add(scheme)
     return Storage(local, remote, unknown, tuple(sorted(schemes)))
+
+
+_NODE_LOCAL = ("/tmp", "/scratch", "/local", "/dev/shm", "/var/tmp", "/mnt/local", "$TMPDIR", "$SLURM_TMPDIR")
+_NODE_LOCAL_VARIABLES = ("TMPDIR", "SLURM_TMPDIR")
+
+
+def node_local_root(dataset: Dataset) -> str:
+    """The dataset's `indexes_root` where it lies on storage that only one node sees, else ""."""
+    setting = dataset["indexes_root"]
+    found = dataset.find("indexes_root")
+    raw = getattr(found.node, "text", "") if found is not None else ""
+    text = setting.value if isinstance(setting.value, str) else raw
+    local = any(text == start or text.startswith(f"{start}/") or _numbered(text, start) for start in _NODE_LOCAL)
+    return text if local or any(f"oc.env:{name}" in raw for name in _NODE_LOCAL_VARIABLES) else ""
+
+
+def _numbered(text: str, start: str) -> bool:
+    """Whether it is a numbered or suffixed sibling such as /local_ssd or /scratch2."""
+    return start in ("/local", "/scratch") and text.startswith(start) and not text.startswith(f"{start}host")

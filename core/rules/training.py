@@ -9,13 +9,11 @@ from ..findings import Edit, FixKind, Related, Severity
 from ..model import paths
 from ..model.dataset import Dataset, TrainingDataset
 from ..model.sources import MAP
+from ..model.storage import node_local_root
 from ..model.values import Setting, show
 from .drafts import Draft, about, set_option
 from .migration import in_group, set_in_group
 from .registry import rule
-
-_NODE_LOCAL = ("/tmp", "/scratch", "/local", "/dev/shm", "/var/tmp", "/mnt/local", "$TMPDIR", "$SLURM_TMPDIR")
-_NODE_LOCAL_VARIABLES = ("TMPDIR", "SLURM_TMPDIR")
 
 
 def is_integer(value: object) -> bool:
@@ -179,22 +177,14 @@ def no_indexes_root(dataset: TrainingDataset) -> Iterator[Draft]:
 def node_local_indexes_root(dataset: Dataset) -> Iterator[Draft]:
     """The `indexes_root` lies on storage that only one node has."""
     setting = dataset["indexes_root"]
-    found = dataset.find("indexes_root")
-    raw = getattr(found.node, "text", "") if found is not None else ""
-    text = setting.value if isinstance(setting.value, str) else raw
-    local = any(text == start or text.startswith(f"{start}/") or _numbered(text, start) for start in _NODE_LOCAL)
-    if local or any(f"oc.env:{name}" in raw for name in _NODE_LOCAL_VARIABLES):
+    text = node_local_root(dataset)
+    if text and dataset.config.launch is None:  # with a launcher, NR506 and NR507 say whether it is staged
         yield about(
             setting,
             f"`indexes_root` is `{text}`, which only one node sees: without a copy before each chunk, sidecars are "
             "missing and every rank rebuilds them at start-up",
             rationale="Stage the mirror to this path in every chunk and on every node, or use shared storage.",
         )
-
-
-def _numbered(text: str, start: str) -> bool:
-    """Whether it is a numbered or suffixed sibling such as /local_ssd or /scratch2."""
-    return start in ("/local", "/scratch") and text.startswith(start) and not text.startswith(f"{start}host")
 
 
 @rule("NR109", "unfixed-seed", Severity.ERROR, fix=FixKind.SAFE)
