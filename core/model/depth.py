@@ -53,6 +53,7 @@ def mismatches(dataset: Dataset) -> Iterator[Mismatch]:
 def _validated(owner: Dataset | Entry, setting: Setting, value: object) -> Iterator[Mismatch]:
     """What `read_dataset_config` does: a number is repeated for each level, a list has to be as long as the tree is deep."""
     if value is None or isinstance(value, Unknown):
+        yield from _consumed(owner, setting, value)
         return
     depth = depth_below(owner)
     if isinstance(value, (int, float)):

@@ -169,6 +169,9 @@ def streaming_entry(entry: Entry) -> Iterator[Draft]:
     dataset = entry.dataset
     setting = entry.own("indexed") if not entry.flat else None
     if isinstance(dataset, TrainingDataset) and setting is not None and setting.is_(False):
+        leaves = list(entry.leaves()) if entry.children else []
+        if leaves and not any(leaf["indexed"].is_(False) for leaf in leaves):
+            return  # all sources below it switch indexing on again
         if entry.is_group or entry.indexable:
             yield about(
                 setting,

@@ -60,6 +60,11 @@ def _incomplete_entry(entry: Entry) -> Iterator[Draft]:
     if not entry.flat and entry.find("type") is None:
         yield Draft("the entry has no `type`: start-up raises", entry.location, entry.subject)
         return
+    shar = entry["shar_path"] if entry.reader == "shar" else None
+    if shar is not None and isinstance(shar.value, dict) and "cuts" not in shar.value:
+        yield about(
+            shar, "`shar_path` maps fields to shards and has no `cuts` among them: an AssertionError at start-up"
+        )
     if kind is None or entry.flat:
         return
     for group in kind.needs:
@@ -167,7 +172,9 @@ def empty_group(dataset: Dataset) -> Iterator[Draft]:
 @rule("NR316", "shard-count-mismatch", Severity.ERROR)
 def shard_count_mismatch(source: Source) -> Iterator[Draft]:
     """Manifests and tars do not pair up."""
-    if source.reader not in ("nemo_tarred", "multimodal_conversation") or not source.has("tarred_audio_filepaths"):
+    if source.reader not in ("nemo_tarred", "multimodal_conversation", "share_gpt"):
+        return
+    if not source.has("tarred_audio_filepaths") or source["tar_lookup_mode"].value not in (None, "paired"):
         return
     manifests = [path for path in source.paths if path.key == "manifest_filepath"]
     tars = [path for path in source.paths if path.key == "tarred_audio_filepaths"]
@@ -176,6 +183,8 @@ def shard_count_mismatch(source: Source) -> Iterator[Draft]:
     rows, members = (sum(paths.count(path.text) for path in side) for side in (manifests, tars))
     at = source["tarred_audio_filepaths"]
     related = (Related(manifests[0].location, f"{rows} manifest{'s' if rows != 1 else ''}"),)
+    if rows == 1 and source["index_pack"].value is not None:
+        return  # one manifest for all tars: a pack holds the way from each row to its tar
     if rows != members:
         yield about(
             at,
