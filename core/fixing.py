@@ -19,6 +19,7 @@ MAX_ROUNDS = 10
 MAX_TRIALS = 30  #: changed texts, and analyses, in one round
 EXHAUSTED = "too many fixes fail together"
 MAX_TRIED_APART = 16
+Only = Callable[[Sequence[Finding]], bool]
 MAX_FAILURES = 2  #: a fix that failed beside others has another chance in a round without them
 
 
@@ -80,11 +81,14 @@ def fix(
     for_artifact: bool = False,
     exclude_blocked: bool = False,
     limit: str = "",
+    only: Only | None = None,
+    rounds: int = MAX_ROUNDS,
 ) -> FixResult:
     """Fix what is safe in the files and what they read.
 
     `for_artifact` also applies what is withheld in place but belongs into a migrated copy; `exclude_blocked` takes the
-    user's choice to comment out sources that cannot be indexed; `limit` keeps to the groups of one rule's code.
+    user's choice to comment out sources that cannot be indexed; `limit` keeps to the groups of one rule's code; `only` to
+    fixes that the user chose, safe or not: it is asked of the findings whose fixes are made together.
     """
     before = analysis = analyze(project, files)
     failures = _Failures()
@@ -92,8 +96,8 @@ def fix(
     current = project
     texts: dict[Path, Source] = {}
     commented: dict[Path, Source] = {}
-    for _ in range(MAX_ROUNDS):
-        units = _units(analysis.findings, for_artifact, exclude_blocked, limit, failures)
+    for _ in range(rounds):
+        units = _units(analysis.findings, for_artifact, exclude_blocked, limit, only, failures)
         units = _without_overlaps([unit for unit in units if not failures.given_up(unit)], failures)
         if not units:
             break
@@ -122,7 +126,12 @@ def fix(
 
 
 def _units(
-    findings: Iterable[Finding], for_artifact: bool, exclude_blocked: bool, limit: str, failures: _Failures
+    findings: Iterable[Finding],
+    for_artifact: bool,
+    exclude_blocked: bool,
+    limit: str,
+    only: Only | None,
+    failures: _Failures,
 ) -> list[_Unit]:
     """The fixes to make, in the groups in which they belong together."""
     groups: dict[object, list[Finding]] = {}
@@ -131,20 +140,18 @@ def _units(
         fix = finding.fix
         if fix is None or finding.suppressed is not None:
             continue
-        key: object = (
-            (finding.config, fix.group) if fix.group else (finding.code, finding.location.span, finding.location.file)
-        )
+        alone = (finding.code, finding.location.span, finding.location.file)
+        key: object = (finding.config, fix.group) if fix.group else alone
         if not fix.edits:
             broken[key] = fix.withheld
             continue
-        wanted = fix.kind is FixKind.SAFE or (exclude_blocked and finding.code.startswith("NR3"))
-        held = bool(fix.withheld) and not (for_artifact and fix.artifact)
-        if wanted and not held:
+        wanted = fix.kind is FixKind.SAFE or only is not None or (exclude_blocked and finding.code.startswith("NR3"))
+        if wanted and (not fix.withheld or (for_artifact and fix.artifact)):
             groups.setdefault(key, []).append(finding)
     chosen = []
     for key, group in groups.items():
         unit = _Unit(tuple(group))
-        if limit and not any(finding.code == limit for finding in group):
+        if (limit and not any(finding.code == limit for finding in group)) or (only and not only(group)):
             continue
         if key in broken and not for_artifact:  # in place all or nothing; a migrated copy is judged by its report
             failures.add(unit, f"another fix of its group is missing: {broken[key]}", 0)

@@ -26,7 +26,7 @@ LAYERS = (
     ("core.rules",),
     ("core.project",),
     ("core.lone_blends", "core.analysis"),
-    ("core.verification", "core.fixing"),
+    ("core.verification", "core.fixing", "core.suppressing"),
     ("core.artifacts",),
 )
 
