@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ INFINITY = float("inf")
 class Option:
     """A field of NeMo's `LhotseDataLoadingConfig`, the schema every dataset section is merged into.
 
-    `type` is written as in the dataclass: `int`, `float?` (nullable), `int|str`, `list[int]?`, `any`.
+    `type` is as in the dataclass: `int`, `float?` (nullable), `int|str`, `list[int]?`, `tuple[str]`, `any`.
     """
 
     name: str
@@ -25,11 +26,12 @@ class Option:
 
 
 def _options(rows: str, **flags: Any) -> list[Option]:
-    """Read rows of `name type default` (the default as a Python literal)."""
+    """Read rows of `name type default`."""
     options = []
     for row in rows.strip().splitlines():
         name, type_, default = row.split(maxsplit=2)
-        options.append(Option(name, type_, _LITERALS.get(default, default), **flags))
+        known = json.loads(default) if default[0] == "[" else _LITERALS.get(default, default)
+        options.append(Option(name, type_, known, **flags))
     return options
 
 
@@ -65,22 +67,20 @@ quadratic_factor float? None
 cut_text_into_windows_tokens int? None
 min_duration float? -1
 max_duration float? inf
-min_tps number -1
+min_tps int -1
 max_tps any inf
 min_tokens int? None
 max_tokens int? None
 measure_total_length bool True
-min_tpt number -1
+min_tpt int -1
 max_tpt any inf
 max_cer float? inf
 min_context_speaker_similarity float? -1
-excluded_speaker_ids any None
-speaker_filter_fields list[str]? None
 keep str pass
 sample_rate int 16000
 channel_selector int|str? None
 noise_path any None
-noise_snr any None
+noise_snr tuple[float,float] [10.0,20.0]
 noise_mix_prob float 0.5
 perturb_speed bool False
 concatenate_samples bool False
@@ -99,16 +99,16 @@ rir_prob float 0.5
 pad_min_duration float? None
 pad_direction str right
 lowpass_enabled bool False
-lowpass_frequencies_interval any None
+lowpass_frequencies_interval tuple[float,float] [3500.0,8000.0]
 lowpass_prob float 0.5
 compression_enabled bool False
 compression_prob float 0.5
-compression_level_interval any None
-compression_codecs any None
-compression_codec_weights any None
+compression_level_interval tuple[float,float] [0.8,0.99]
+compression_codecs tuple[str] ["opus"]
+compression_codec_weights list[float]? None
 compression_enable_for_custom_fields bool False
 clipping_enabled bool False
-clipping_gain_db any None
+clipping_gain_db tuple[float,float] [0.0,24.0]
 clipping_normalize bool True
 clipping_oversampling int? 2
 clipping_prob_hard float 0.5
@@ -120,7 +120,7 @@ seed int|str 0
 num_workers int 0
 pin_memory bool False
 sampler_fusion str round_robin
-sampler_weights any None
+sampler_weights dict[str,float]? None
 multi_config bool False
 """
 
@@ -149,9 +149,11 @@ _MAIN_ONLY = """
 packing_buffer_size int? None
 use_packed_sequence_sampling bool False
 excluded_manifest_lines any None
-excluded_manifest_lines_sha256 any None
-approved_exclusion_audit_sha256 any None
+excluded_manifest_lines_sha256 str? None
+approved_exclusion_audit_sha256 str? None
 audio_token_estimator any None
+excluded_speaker_ids any None
+speaker_filter_fields list[str]? None
 """
 
 _MAIN_ONLY_PROPAGATED = """

@@ -154,10 +154,12 @@ def accepts(option: Option, value: object) -> bool:
         return isinstance(value, bool)
     if kind == "int":
         return type(value) is int
-    if kind in ("float", "number"):
+    if kind == "float":
         return type(value) in (int, float) or (isinstance(value, str) and _is_number(value))
     if kind == "str":
         return not isinstance(value, (list, dict, bytes))
+    if kind.startswith(("tuple[", "dict[")):
+        return isinstance(value, list if kind.startswith("tuple") else dict)
     if kind == "int|str":
         return type(value) in (int, str)
     if kind.startswith("list["):
@@ -175,7 +177,7 @@ def _is_number(text: str) -> bool:
 
 
 def _named(option: Option) -> str:
-    return f"`{option.type.rstrip('?').replace('number', 'float')}`" + (" or null" if option.type.endswith("?") else "")
+    return f"`{option.type.rstrip('?')}`" + (" or null" if option.type.endswith("?") else "")
 
 
 @rule("NR007", "unreadable-blend", Severity.WARNING)
