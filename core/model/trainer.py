@@ -83,6 +83,9 @@ _HUGGING_FACE = _names(
     "per_device_train_batch_size save_steps save_strategy save_total_limit"
 )
 
+#: Sections beside the trainer from which NeMo 2's `nemo.lightning` builds it, with a resume and checkpoints of its own.
+_NEMO_2 = _names("callbacks plugins resume strategy")
+
 
 def field(config: TrainingConfig, path: str) -> Setting:
     """The effective value of one of `FIELDS`, as the schema converts it."""
@@ -108,7 +111,7 @@ def has_trainer(config: TrainingConfig) -> bool | None:
     names = set(section.names())
     if names & _HUGGING_FACE:
         return False
-    return True if names & _LIGHTNING else None
+    return True if names & _LIGHTNING and not _NEMO_2 & set(config.composition.root.names()) else None
 
 
 # -- time

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from . import blockers, entries, evaluation, files, packs, storage, structure, training, training_options, unresolved
+from . import (
+    blockers,
+    checkpoints,
+    entries,
+    evaluation,
+    files,
+    packs,
+    resuming,
+    storage,
+    structure,
+    trainer,
+    training,
+    training_options,
+    unresolved,
+)
 from .registry import Check, Rule
 from .suppression import unused_suppression
 
@@ -84,6 +98,20 @@ _CHECKS: tuple[Check, ...] = (
     packs.pack_candidate,
     packs.inferred_pack,
     structure.colliding_sidecars,
+    resuming.resume_off,
+    resuming.first_chunk_fails,
+    checkpoints.no_mid_epoch_checkpoint,
+    checkpoints.conflicting_checkpoint_triggers,
+    checkpoints.no_last_checkpoint,
+    checkpoints.pruned_checkpoints,
+    trainer.invalid_time_limit,
+    trainer.time_limit_past_walltime,
+    trainer.topology_from_environment,
+    checkpoints.weights_only_checkpoint,
+    resuming.moving_experiment_dir,
+    trainer.distributed_sampler,
+    trainer.endless_epoch,
+    trainer.competing_checkpoint_callback,
     storage.no_ais_endpoint,
     storage.get_batch_off,
     storage.individual_gets_alone,

@@ -208,8 +208,8 @@ def weights_only_checkpoint(config: TrainingConfig) -> Iterator[Draft]:
     if _has_callback(config) and setting.is_(True):
         yield about(
             setting,
-            "`save_weights_only` is `true`: a checkpoint holds no optimizer, no step count and no dataloader state, so no chunk "
-            "can go on from it",
+            "`save_weights_only` is `true`: a checkpoint holds no optimizer and no dataloader state, and the next chunk stops with "
+            "a KeyError when it restores",
             recommended=False,
             fix=set_key(config, path, False),
         )

@@ -118,7 +118,7 @@ def topology_from_environment(config: TrainingConfig) -> Iterator[Draft]:
 
 @rule("NR412", "distributed-sampler", Severity.ERROR, fix=FixKind.SAFE)
 def distributed_sampler(config: TrainingConfig) -> Iterator[Draft]:
-    """Lightning may put a sampler of its own in the place of Lhotse's."""
+    """Lightning wants to put a sampler of its own in the place of Lhotse's."""
     path = f"{TRAINER}.use_distributed_sampler"
     setting = field(config, path)
     if not has_trainer(config) or not setting.known or not setting.value:
@@ -134,8 +134,8 @@ def distributed_sampler(config: TrainingConfig) -> Iterator[Draft]:
         return
     yield about(
         setting,
-        f"`use_distributed_sampler` is {setting.phrase}: on more than one rank Lightning replaces Lhotse's sampler in every "
-        "dataloader of map style by one that knows no batches of cuts",
+        f"`use_distributed_sampler` is {setting.phrase}: on more than one rank Lightning tries to wrap the sampler of every "
+        "dataset of map style, and raises a TypeError since Lhotse's have no length",
         recommended=False,
         rationale="Lhotse's samplers split the data between ranks themselves.",
         fix=set_key(config, path, False),
