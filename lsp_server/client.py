@@ -27,6 +27,12 @@ class Client:
         return get_capability(self._server.client_capabilities, name, None)
 
     @property
+    def resolves_edits(self) -> bool:
+        """Whether the client asks for an action's edit when it is chosen."""
+        names = self.capability("text_document.code_action.resolve_support.properties")
+        return isinstance(names, (list, tuple)) and "edit" in names
+
+    @property
     def pulls(self) -> bool:
         """Whether the client asks for diagnostics itself."""
         return self.capability("text_document.diagnostic") is not None

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from nemo_resumable.core.project import YAML_SUFFIXES, Project
 from nemo_resumable.core.syntax.nodes import Document
+from nemo_resumable.core.text import Source
 
 from . import uris
 from .analyses import Analyses, Result, judge
@@ -19,6 +20,8 @@ from .documents import Documents, OpenDocument
 from .projects import Projects
 from .store import NotingStore
 from .view import FileView
+
+_T = TypeVar("_T")
 
 #: A run that takes no longer than this is made at once, on the thread that reads messages.
 AT_ONCE_SECONDS = 0.02
@@ -184,12 +187,16 @@ class Session:
         for path in [path for path in self._memo if path not in needed]:
             del self._memo[path]
 
+    async def aside(self, work: Callable[[], _T]) -> _T:
+        """Do something long beside the messages that come in, one such thing at a time."""
+        return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+
     # Views
 
     async def view(self, uri: str) -> FileView | None:
-        """An open file with fresh results; None where it is not open, or is no YAML that could be read."""
+        """An open file with fresh results; None where it is not open, or is neither YAML nor read for a config."""
         document = self.documents.get(uri)
-        if document is None or not self.is_yaml(document.path):
+        if document is None:
             return None
         await self.fresh(document.path)
         return self.view_now(uri)
@@ -197,11 +204,17 @@ class Session:
     def view_now(self, uri: str) -> FileView | None:
         """The same with the results at hand, which may be those of an earlier version."""
         document = self.documents.get(uri)
-        if document is None or not self.is_yaml(document.path):
+        if document is None:
             return None
         path = document.path
         project = self.project(path)
-        syntax = project.store.load(path)
+        results = self.analyses.of(path)
+        if self.is_yaml(path):
+            syntax = project.store.load(path)
+        elif results:
+            syntax = Document(Source.from_text(path, document.text), None)  # a launcher: text without YAML in it
+        else:
+            return None
         if not isinstance(syntax, Document):
             return None
         return FileView(
@@ -209,7 +222,7 @@ class Session:
             path,
             project,
             syntax,
-            tuple(self.analyses.of(path)),
+            tuple(results),
             self.analyses.findings(path),
             self.encoding,
             self.projects.options_at(path),

@@ -26,7 +26,8 @@ class FileView:
     document: OpenDocument
     path: Path
     project: Project  #: with the open texts in place of files, as they were when this was made
-    syntax: Document  #: parsed; `syntax.parses` is False for half-typed text, of which the rest was read
+    #: Parsed. `syntax.parses` is False for half-typed text, of which the rest was read; a launcher has no `root`.
+    syntax: Document
     results: tuple[Result, ...]  #: of every root that says something of this file, its own first
     findings: tuple[Finding, ...]  #: in this file, by place, suppressed ones among them
     encoding: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from . import diagnostics, synchronization
+from . import code_actions, diagnostics, synchronization
 
 if TYPE_CHECKING:
     from ..server import Server
@@ -20,4 +20,5 @@ class Feature(Protocol):
 FEATURES: tuple[Feature, ...] = (
     synchronization,
     diagnostics,
+    code_actions,
 )
