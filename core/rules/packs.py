@@ -68,13 +68,16 @@ def relative_pack_without_root(source: Source) -> Iterator[Draft]:
     context = source.dataset.config.context
     there = context.presence(context.launch_dir / file.text) is True
     root = context.index_pack_root
-    yield about(
-        setting,
+    yield Draft(
         f"`index_pack` is the relative `{file.text}` and no `index_pack_root` is set: it is looked for in the folder in which "
         "training is started"
         + (", where it lies now" if there else ", and a FileNotFoundError follows where it is not there"),
-        severity=Severity.WARNING if there else None,
+        setting.location,
+        source.dataset["index_pack_root"].subject,
+        recommended=root,
         rationale="" if root else "Set `index_pack_root` to the folder of the packs.",
+        origin=setting.origin.value,
+        severity=Severity.WARNING if there else None,
         fix=set_option(source.dataset, "index_pack_root", root) if root else None,
     )
 
@@ -107,7 +110,7 @@ def unpackable_source(source: Source) -> Iterator[Draft]:
         yield Draft(
             message,
             source.location,
-            f"{source.subject}.index_pack",
+            setting.subject,
             show(setting.value),
             origin=setting.origin.value,
             related=(Related(setting.location, "the pack is declared here"),),
