@@ -62,9 +62,8 @@ def _incomplete_entry(entry: Entry) -> Iterator[Draft]:
         return
     shar = entry["shar_path"] if entry.reader == "shar" else None
     if shar is not None and isinstance(shar.value, dict) and "cuts" not in shar.value:
-        yield about(
-            shar, "`shar_path` maps fields to shards and has no `cuts` among them: an AssertionError at start-up"
-        )
+        message = "`shar_path` maps fields to shards and has no `cuts` among them: an AssertionError at start-up"
+        yield about(shar, message, at_key=True)
     if kind is None or entry.flat:
         return
     for group in kind.needs:
