@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from lsprotocol import types
 from nemo_resumable.core.project import YAML_SUFFIXES, Project
@@ -39,7 +39,7 @@ class Session:
         self.encoding = "utf-16"
         self.generation = 0  #: goes up with every change of a text or of the settings
         self.after: list[Callable[[Iterable[Result]], None]] = []  #: told of fresh results
-        self._memo: dict[Path, tuple[Any, Document]] = {}
+        self._memo: dict[object, tuple[object, object]] = {}
         self._lock = asyncio.Lock()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="analysis")
 

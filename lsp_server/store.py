@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from nemo_resumable.core.syntax.nodes import Document
 from nemo_resumable.core.syntax.store import DocumentStore, Unreadable
+from nemo_resumable.core.text import Source
+
+_T = TypeVar("_T")
 
 
 class NotingStore(DocumentStore):
     """A store over the open texts that remembers, beside what it parsed, which paths were asked for, found or not."""
 
-    def __init__(self, overlays: Mapping[Path, str], memo: dict[Path, tuple[Any, Document]]) -> None:
+    def __init__(self, overlays: Mapping[Path, str], memo: dict[object, tuple[object, object]]) -> None:
         super().__init__(overlays)
         self._memo = memo  # shared, so that a key press parses one file and no other
         self.asked: set[Path] = set()
@@ -22,6 +25,11 @@ class NotingStore(DocumentStore):
         """As in every store, and noted."""
         self.asked.add(path)
         return super().load(path)
+
+    def made(self, path: Path, make: Callable[[Source], _T]) -> _T | Unreadable:
+        """As in every store, and noted."""
+        self.asked.add(path)
+        return super().made(path, make)
 
     def text_of(self, path: Path) -> str | Unreadable:
         """As in every store, and noted."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar, cast
 
 from ..text import Source, UndecodableText
 from .nodes import Document
 from .reader import read
+
+_T = TypeVar("_T")
 
 MAX_BYTES = 64 * 2**20
 
@@ -28,7 +31,7 @@ class DocumentStore:
 
     def __init__(self, overlays: Mapping[Path, str] | None = None) -> None:
         self.overlays = dict(overlays or {})
-        self._memo: dict[Path, tuple[object, Document]] = {}
+        self._memo: dict[object, tuple[object, object]] = {}
 
     def with_overlays(self, overlays: Mapping[Path, str]) -> DocumentStore:
         """A store that sees these texts too and shares what was parsed so far."""
@@ -45,28 +48,31 @@ class DocumentStore:
 
     def load(self, path: Path) -> Document | Unreadable:
         """The document at a path. A text is parsed once, as long as the overlay or the file stays what it was."""
-        if path in self.overlays:
-            text = self.overlays[path]
-            known = self._memo.get(path)
-            if known is not None and known[0] == text:
-                return known[1]
-            document = read(Source.from_text(path, text))
-            self._memo[path] = (text, document)
-            return document
-        try:
-            status = path.stat()
-        except (OSError, ValueError) as error:
-            return _refused(path, error)
-        key = (status.st_mtime_ns, status.st_size, status.st_ino)
-        known = self._memo.get(path)
+        return self._remembered(path, path, read)
+
+    def made(self, path: Path, make: Callable[[Source], _T]) -> _T | Unreadable:
+        """What `make` reads out of a text that is no YAML, such as a launcher's; remembered like a document."""
+        return self._remembered((path, make), path, make)
+
+    def _remembered(self, name: object, path: Path, make: Callable[[Source], _T]) -> _T | Unreadable:
+        overlay = self.overlays.get(path)
+        if overlay is not None:
+            key: object = overlay
+        else:
+            try:
+                status = path.stat()
+            except (OSError, ValueError) as error:
+                return _refused(path, error)
+            key = (status.st_mtime_ns, status.st_size, status.st_ino)
+        known = self._memo.get(name)
         if known is not None and known[0] == key:
-            return known[1]
-        source = read_source(path)
+            return cast("_T", known[1])
+        source = Source.from_text(path, overlay) if overlay is not None else read_source(path)
         if isinstance(source, Unreadable):
             return source
-        document = read(source)
-        self._memo[path] = (key, document)
-        return document
+        value = make(source)
+        self._memo[name] = (key, value)
+        return value
 
 
 def read_source(path: Path) -> Source | Unreadable:
