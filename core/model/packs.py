@@ -101,7 +101,7 @@ def misfit(source: Entry) -> Misfit | None:
             f"`{kind.name}` has no packed reader",
             "the pack is not read, and the converter raises a NotImplementedError",
         )
-    return _MISFITS.get(reader.name, _paths_misfit)(source)
+    return _MISFITS.get(reader.name, _paths_misfit)(source) or _remote_rows(source)
 
 
 _START = "a ValueError at start-up"
@@ -115,6 +115,18 @@ def _form(source: Entry, key: str) -> str:
     if isinstance(value, list):
         return "nested" if not value or any(isinstance(item, (list, dict)) for item in value) else "list"
     return "nested" if isinstance(value, dict) else ""
+
+
+def _remote_rows(source: Entry) -> Misfit | None:
+    """Rows of a pack are read by `os.pread` (lhotse's packed_lazy.py): their files have to be local. Tars need not be."""
+    for path in source.paths:
+        rows = path.key == "manifest_filepath" or path.text.endswith((".json", ".jsonl"))
+        if rows and path.known and paths.is_remote(path.text):
+            return Misfit(
+                f"manifests on `{paths.scheme(path.text)}://` cannot be read through a pack",
+                "a ValueError at the first row",
+            )
+    return None
 
 
 def _nemo_misfit(source: Entry) -> Misfit | None:

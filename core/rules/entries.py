@@ -228,7 +228,9 @@ def misread_path_pattern(source: Source) -> Iterator[Draft]:
                 choice=False,
                 severity=Severity.WARNING,
             )
-        elif source.reader == "nemo_tarred" and path.name:
+        elif (
+            source.reader == "nemo_tarred" and path.name and source["index_pack"].value is None
+        ):  # packs know the pairs
             yield from _unmatched_name(source, path)
 
 

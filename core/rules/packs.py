@@ -150,8 +150,8 @@ def invalid_pack_limit(dataset: Dataset) -> Iterator[Draft]:
 def _pack_limit(owner: Dataset | Entry, setting: Setting) -> Draft:
     return about(
         setting,
-        f"`index_pack_max_open_files` is `{show(setting.value)}`, and the readers of a pack need room for one open file at least: "
-        "start-up raises once a pack is read",
+        f"`index_pack_max_open_files` is `{show(setting.value)}`, and the readers of a pack need one open file at least: a "
+        "ValueError at start-up once there is a pack",
         recommended=32,
         fix=attempt("Set `index_pack_max_open_files` to 32", lambda: owner.set("index_pack_max_open_files", 32)),
     )
