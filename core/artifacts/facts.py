@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..findings import Finding
 from ..model.config import TrainingConfig
 from ..model.dataset import Dataset, TrainingDataset
+from ..model.experiment import checkpoint_place
 from ..model.sources import MAP
+from ..model.trainer import CALLBACK, MANAGER, TRAINER, field, has_exp_manager, has_trainer, known_walltime, triggers
 from ..model.values import Setting, Unknown, show
+from ..rules.engine import check_whole
 
 
 def value(setting: Setting) -> str:
@@ -33,7 +37,7 @@ def style(dataset: Dataset) -> str:
 
 def devices(config: TrainingConfig) -> tuple[Setting, Setting]:
     """`trainer.devices` and `trainer.num_nodes`."""
-    return config.setting(("trainer", "devices"), "auto"), config.setting(("trainer", "num_nodes"), 1)
+    return field(config, "trainer.devices"), field(config, "trainer.num_nodes")
 
 
 def world_size(config: TrainingConfig) -> int | None:
@@ -75,77 +79,52 @@ class TrainerRow:
     value: str
     wanted: str
     state: str  #: ok · change · check
+    codes: tuple[str, ...] = ()  #: of the rules that want it changed or looked at
+
+    @property
+    def verdict(self) -> str:
+        return f"{self.state} ({', '.join(self.codes)})" if self.codes else self.state
+
+
+_RANKS = "a number: the topology is part of the saved state"
+_WANTED = {
+    f"{MANAGER}.resume_if_exists": "`true`: each chunk continues the last one",
+    f"{MANAGER}.resume_ignore_no_checkpoint": "`true`: the first chunk has nothing to continue",
+    f"{CALLBACK}.save_last": "`true`: a resume reads only `*-last`",
+    f"{CALLBACK}.save_weights_only": "`false`: weights alone hold no dataloader state",
+    f"{CALLBACK}.every_n_train_steps": "one trigger, often enough (`every_n_epochs` is 1 unless it says `null`)",
+    f"{MANAGER}.max_time_per_run": "`DD:HH:MM:SS`, well below the job's walltime",
+    f"{TRAINER}.use_distributed_sampler": "`false`: Lightning would replace Lhotse's sampler",
+    f"{TRAINER}.max_steps": "a number of steps: the data has no end",
+    f"{TRAINER}.limit_train_batches": "a number of batches: it is what makes an epoch on endless data",
+    f"{TRAINER}.devices": _RANKS,
+    f"{TRAINER}.num_nodes": _RANKS,
+}
+_TRIGGERS = f"{CALLBACK}.every_n_train_steps"
 
 
 def trainer_rows(config: TrainingConfig) -> list[TrainerRow]:
-    """The settings by which chunks find and continue each other."""
-    rows: list[TrainerRow] = []
-
-    def row(path: str, default: object, wanted: str, good: object, *, otherwise: str = "change") -> None:
-        setting = config.setting(tuple(path.split(".")), default)
-        fine = setting.is_(good) if not callable(good) else bool(setting.known and good(setting.value))
-        state = "ok" if fine else otherwise if setting.known else "check"
-        rows.append(TrainerRow(path, value(setting), wanted, state))
-
-    row("exp_manager.resume_if_exists", False, "`true`: each chunk continues the last one", True)
-    row("exp_manager.resume_ignore_no_checkpoint", False, "`true`: the first chunk has nothing to continue", True)
-    callback = "exp_manager.checkpoint_callback_params"
-    row(f"{callback}.save_last", True, "`true`: a resume reads only `*-last`", True)
-    row(f"{callback}.save_weights_only", False, "`false`: weights alone hold no dataloader state", False)
-    rows.append(_triggers(config))
-    row(
-        "exp_manager.max_time_per_run",
-        None,
-        "`DD:HH:MM:SS`, at least 10 minutes below the job's walltime",
-        lambda v: isinstance(v, str) and len(v.split(":")) == 4,
-        otherwise="check",
-    )
-    row("trainer.use_distributed_sampler", True, "`false`: Lightning would replace Lhotse's sampler", False)
-    row(
-        "trainer.max_steps",
-        -1,
-        "a number of steps: the data has no end",
-        lambda v: type(v) is int and v > 0,
-        otherwise="check",
-    )
-    row(
-        "trainer.limit_train_batches",
-        None,
-        "a number of batches: it is what makes an epoch on endless data",
-        lambda v: type(v) is int and v > 0,
-        otherwise="check",
-    )
-    row(
-        "trainer.devices",
-        "auto",
-        "a number: the topology is part of the saved state",
-        lambda v: type(v) is int and v > 0,
-        otherwise="check",
-    )
-    row(
-        "trainer.num_nodes",
-        1,
-        "a number: the topology is part of the saved state",
-        lambda v: type(v) is int and v > 0,
-        otherwise="check",
-    )
-    return rows
+    """The settings by which chunks find and continue each other, as the rules judge them."""
+    found = [finding for finding in check_whole(config) if finding.code.startswith("NR4")]
+    place = {
+        setting.subject: "the same folder in every chunk" for setting in checkpoint_place(config) if setting.stated
+    }
+    return [_row(config, path, wanted, found) for path, wanted in {**place, **_WANTED}.items()]
 
 
-def _triggers(config: TrainingConfig) -> TrainerRow:
-    callback = ("exp_manager", "checkpoint_callback_params")
-    steps = config.setting((*callback, "every_n_train_steps"))
-    epochs = config.setting((*callback, "every_n_epochs"), 1)
-    interval = config.setting((*callback, "train_time_interval"))
-    on = [
-        setting.key for setting in (steps, epochs, interval) if setting.known and setting.value not in (None, 0, False)
-    ]
-    limit = config.setting(("trainer", "limit_train_batches"))
-    shown = ", ".join(f"`{setting.key}` {value(setting)}" for setting in (steps, epochs, interval) if setting.key in on)
-    wanted = "exactly one trigger, often enough that little is lost (`every_n_epochs` is 1 unless it says `null`)"
-    if len(on) > 1:
-        return TrainerRow("checkpoint trigger", shown, wanted, "change")
-    short = on == ["every_n_epochs"] and type(limit.value) is int
-    return TrainerRow(
-        "checkpoint trigger", shown or "none", wanted, "ok" if on and (short or on != ["every_n_epochs"]) else "check"
-    )
+def _row(config: TrainingConfig, path: str, wanted: str, found: list[Finding]) -> TrainerRow:
+    spoken_of = [finding for finding in found if finding.subject == path]
+    setting = field(config, path)
+    key, shown, known = path, value(setting), setting.known
+    if path == _TRIGGERS:
+        spoken_of = [finding for finding in found if finding.code in ("NR403", "NR404")]
+        trigger = triggers(config)
+        key, known = "checkpoint trigger", trigger.known
+        shown = ", ".join(f"`{each.key}` {value(each)}" for each in trigger.on) or "none"
+    judged = has_exp_manager(config) if path.startswith(f"{MANAGER}.") else has_trainer(config)
+    unproven = path == f"{MANAGER}.max_time_per_run" and known_walltime(config) is None
+    if any(finding.severity.blocks for finding in spoken_of):
+        state = "change"
+    else:
+        state = "check" if spoken_of or unproven or not known or not judged else "ok"
+    return TrainerRow(key, shown, wanted, state, tuple(sorted({finding.code for finding in spoken_of})))

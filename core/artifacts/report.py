@@ -14,7 +14,6 @@ from ..model.storage import storage_of
 from ..model.values import show
 from ..settings import repository_root
 from ..syntax.nodes import Document
-from .facts import trainer_rows
 from .migrate import MARK, counts
 from .report_sections import datasets_section, trainer_section, verification_section
 
@@ -58,12 +57,6 @@ def _summary(migration: Migration) -> list[str]:
         f"- Patched: {fixed} finding{'s' if fixed != 1 else ''}. Left in the patched config: {counts(migration.after)}.",
         f"- Readiness: **{result.readiness}**. {_why(left, result.unverified)}",
     ]
-    change = [row.key for row in trainer_rows(migration.migrated) if row.state == "change"]
-    if change:
-        named = ", ".join(f"`{key}`" for key in change)
-        lines.append(
-            f"- To change by hand, though no rule speaks of it yet: {named} (see *Trainer and experiment manager*)."
-        )
     conditions = sorted({f.fix.withheld for f in migration.fixes.applied if f.fix is not None and f.fix.withheld})
     for condition in conditions:
         lines.append(

@@ -83,13 +83,13 @@ def trainer_section(migration: Migration) -> list[str]:
     lines = [
         "## Trainer and experiment manager",
         "",
-        "Read, not patched: what a chain of chunks depends on.",
+        "What a chain of chunks depends on, as it is after the patches.",
         "",
         "| setting | value | needed | verdict |",
         "|---|---|---|---|",
     ]
     for row in trainer_rows(migration.migrated):
-        lines.append(f"| `{row.key}` | {row.value} | {row.wanted} | {row.state} |")
+        lines.append(f"| `{row.key}` | {row.value} | {row.wanted} | {row.verdict} |")
     return [*lines, ""]
 
 

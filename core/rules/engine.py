@@ -25,14 +25,24 @@ def _by_subject() -> dict[str, tuple[Rule, ...]]:
 
 
 def check_config(config: TrainingConfig) -> list[Finding]:
-    """Every finding of a config and what it reads, in no particular order, suppressed ones marked."""
-    files = list(readings(config))
-    drafts = [
+    """Every finding of a config, of what it reads and of what starts it, in no particular order, suppressed ones marked."""
+    if config.launchers:
+        from .starts import judged_as_started  # most configs are judged without a launcher
+
+        drafts, started = judged_as_started(config, _drafts, _run)
+        read = {reading.document.source.path: reading.document for each in started for reading in readings(each)}
+        scripts = [Document(launcher.source, None) for launcher, _ in config.launchers]
+        return finish(drafts, [*read.values(), *scripts], config)
+    return finish(_drafts(config), [reading.document for reading in readings(config)], config)
+
+
+def _drafts(config: TrainingConfig) -> list[tuple[Rule, Draft]]:
+    """What the rules say of a config, with the launch that it carries or without one."""
+    return [
         *_run("TrainingConfig", config),
-        *(pair for reading in files for pair in _run("Reading", reading)),
+        *(pair for reading in readings(config) for pair in _run("Reading", reading)),
         *(pair for dataset in config.datasets for pair in _run_dataset(dataset)),
     ]
-    return finish(drafts, [reading.document for reading in files], config)
 
 
 def check_file(document: Document, role: str) -> list[Finding]:

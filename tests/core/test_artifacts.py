@@ -236,14 +236,28 @@ def test_states_hold_when_an_entry_before_them_is_left_out(tmp_path: Path) -> No
     assert rows(migrated(tmp_path))["NR308 0.type"] == "open"
 
 
-def test_report_names_the_trainer_settings_to_change_and_commands_are_quoted(tmp_path: Path) -> None:
+def test_report_shows_the_trainer_as_the_rules_judge_it_and_commands_are_quoted(tmp_path: Path) -> None:
     name = "it's $x|y.yaml"
-    text = CONFIG.replace("blends/train.yaml", "blends/one.yaml") + "exp_manager:\n  resume_if_exists: false\n"
+    trainer = (
+        "exp_manager:\n  explicit_log_dir: logs/${oc.env:SLURM_JOB_ID}\n  resume_if_exists: false\n  max_time_per_run: 4h\n"
+        "trainer:\n  devices: -1\n  max_steps: 1000\n"
+    )
+    text = CONFIG.replace("blends/train.yaml", "blends/one.yaml") + trainer
     make(
         tmp_path,
         {f"conf/{name}": text.replace("randomized", '"a|b"'), "blends/one.yaml": READ[: READ.index("- type", 5)]},
     )
-    report = migrated(tmp_path, f"conf/{name}").files["migration-report.md"].decode()
-    assert "To change by hand, though no rule speaks of it yet: `exp_manager.resume_if_exists`" in report
+    made = migrated(tmp_path, f"conf/{name}").files
+    report = made["migration-report.md"].decode()
+    section = report[report.index("## Trainer and experiment manager") :]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| `")]
+    verdicts = {cells[0].strip("`"): cells[-1] for cells in rows}
+    assert verdicts["exp_manager.resume_if_exists"] == "ok"
+    assert verdicts["exp_manager.explicit_log_dir"] == "change (NR411)"
+    assert verdicts["exp_manager.max_time_per_run"] == "change (NR407)"
+    assert verdicts["checkpoint trigger"] == "check (NR403)"
+    assert verdicts["trainer.devices"] == "check (NR409)"
+    assert verdicts["trainer.use_distributed_sampler"] == "ok"
+    assert "`exp_manager.max_time_per_run` is `4h`; it has to be" in made["pre-flight-checklist.md"].decode()
     assert "--config 'migrate-resumable/it'\"'\"'s $x|y/it'\"'\"'s $x|y-resumable.yaml' --section" in report
     assert "| `shard_seed` | `a\\|b` | `42` |" in report

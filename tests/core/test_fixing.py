@@ -359,6 +359,8 @@ def test_fixes_for_a_base_config_open_its_section_once_in_the_file_at_hand(tmp_p
         "data:\n  train_ds:\n    shard_seed: trng\n    batch_size: 4\n    input_cfg:\n"
         "      - {type: nemo_tarred, manifest_filepath: /d/manifest_1.json, tarred_audio_filepaths: /d/audio_1.tar}\n"
         "  validation_ds:\n    batch_size: 1\n    shard_seed: trng\n    cuts_path: /d/a.jsonl\n"
+        "trainer:\n  use_distributed_sampler: false\n  logger: false\n  enable_checkpointing: false\n"
+        "exp_manager:\n  explicit_log_dir: logs\n"
     )
     child = "defaults:\n  - base\n  - _self_\ntrainer:\n  devices: 1  # one\n"
     (tmp_path / "base.yaml").write_text(base)
@@ -372,5 +374,6 @@ def test_fixes_for_a_base_config_open_its_section_once_in_the_file_at_hand(tmp_p
         "train_ds": {"indexed": True, "use_stateful_dataloader": True, "shard_seed": 42},
         "validation_ds": {"shard_seed": 42},
     }
+    assert yaml.safe_load(text)["exp_manager"] == {"resume_if_exists": True, "resume_ignore_no_checkpoint": True}
     assert '    # NR110: was "trng"\n    shard_seed: 42' in result.annotated[tmp_path / "child.yaml"].text
     assert not [finding for finding in result.analysis.findings if finding.severity.blocks]
