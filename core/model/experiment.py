@@ -12,8 +12,9 @@ from .config import TrainingConfig
 from .trainer import CALLBACK, MANAGER, field
 from .values import Setting
 
-#: Variables that a scheduler sets anew for each job, and what they hold. `SLURM_ARRAY_JOB_ID` is not among them: all
-#: chunks of one array share it.
+#: All chunks of one array share it.
+_SHARED = "SLURM_ARRAY_JOB_ID"
+#: Variables that a scheduler sets anew for each job, and what they hold.
 _BY_JOB = {
     **dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID"), "the job id"),
     **dict.fromkeys(
@@ -87,7 +88,7 @@ def _moving(piece: Resolver, text: str) -> Moving | None:
     if piece.name == "oc.env":
         if argument in _BY_JOB:
             return Moving(_BY_JOB[argument], text, sure=True)
-        named = _BY_NAME.search(argument)
+        named = _BY_NAME.search(argument) if argument != _SHARED else None
         return Moving(f"`{named[1]}`", text, sure=False) if named else None
     directives = set(re.findall(r"%-?(.)", argument)) if piece.name == "now" else set()
     if directives - _COARSE:
