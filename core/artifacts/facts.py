@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..findings import Finding
 from ..model.config import TrainingConfig
 from ..model.dataset import Dataset, TrainingDataset
 from ..model.experiment import checkpoint_place
 from ..model.sources import MAP
 from ..model.trainer import CALLBACK, MANAGER, TRAINER, field, has_exp_manager, has_trainer, known_walltime, triggers
 from ..model.values import Setting, Unknown, show
-from ..rules.engine import check_whole
+from ..rules.drafts import Draft
+from ..rules.registry import Rule, all_rules
 
 
 def value(setting: Setting) -> str:
@@ -105,26 +105,26 @@ _TRIGGERS = f"{CALLBACK}.every_n_train_steps"
 
 def trainer_rows(config: TrainingConfig) -> list[TrainerRow]:
     """The settings by which chunks find and continue each other, as the rules judge them."""
-    found = [finding for finding in check_whole(config) if finding.code.startswith("NR4")]
+    found = [(rule, draft) for rule in all_rules() if rule.code.startswith("NR4") for draft in rule.check(config)]
     place = {
         setting.subject: "the same folder in every chunk" for setting in checkpoint_place(config) if setting.stated
     }
     return [_row(config, path, wanted, found) for path, wanted in {**place, **_WANTED}.items()]
 
 
-def _row(config: TrainingConfig, path: str, wanted: str, found: list[Finding]) -> TrainerRow:
-    spoken_of = [finding for finding in found if finding.subject == path]
+def _row(config: TrainingConfig, path: str, wanted: str, found: list[tuple[Rule, Draft]]) -> TrainerRow:
+    spoken_of = [(rule, draft) for rule, draft in found if draft.subject == path]
     setting = field(config, path)
     key, shown, known = path, value(setting), setting.known
     if path == _TRIGGERS:
-        spoken_of = [finding for finding in found if finding.code in ("NR403", "NR404")]
+        spoken_of = [(rule, draft) for rule, draft in found if rule.code in ("NR403", "NR404")]
         trigger = triggers(config)
         key, known = "checkpoint trigger", trigger.known
         shown = ", ".join(f"`{each.key}` {value(each)}" for each in trigger.on) or "none"
     judged = has_exp_manager(config) if path.startswith(f"{MANAGER}.") else has_trainer(config)
     unproven = path == f"{MANAGER}.max_time_per_run" and known_walltime(config) is None
-    if any(finding.severity.blocks for finding in spoken_of):
+    if any((draft.severity or rule.severity).blocks for rule, draft in spoken_of):
         state = "change"
     else:
         state = "check" if spoken_of or unproven or not known or not judged else "ok"
-    return TrainerRow(key, shown, wanted, state, tuple(sorted({finding.code for finding in spoken_of})))
+    return TrainerRow(key, shown, wanted, state, tuple(sorted({rule.code for rule, _ in spoken_of})))

@@ -74,7 +74,7 @@ def test_fixes_hold_touch_nothing_else_and_are_made_once(path: Path) -> None:
         comments = [line for line in before if line.lstrip().startswith("#")]
         assert [line for line in after if line.lstrip().startswith("#")] == comments
         fixes = {finding.subject.rsplit(".", 1)[-1] for finding in result.applied}
-        fixes |= {"force_map_dataset", "force_iterable_dataset"}
+        fixes |= {"force_map_dataset", "force_iterable_dataset", "resume_ignore_no_checkpoint"}
         assert all(re.match(r"\s*(- )?[\"']?([\w-]+)", line)[2] in fixes for line in gone), gone  # type: ignore[index]
     overlays = {file: ("\ufeff" if source.bom else "") + source.text for file, source in result.texts.items()}
     assert not fix(project().with_overlays(overlays), [path], for_artifact=True).texts
