@@ -57,7 +57,7 @@ def analyze(project: Project, files: Sequence[Path]) -> Analysis:
             continue
         if document is None:
             continue
-        config = read_config(document, project.context(file))
+        config = read_config(document, project.context(file, alone=len(files) == 1))
         if config is not None and _in_scope(config, project):
             configs.append(config)
             every = check_config(config)
@@ -189,7 +189,8 @@ def _result(config: TrainingConfig, found: list[Finding]) -> ConfigResult:
     else:
         readiness = UNVERIFIED if unverified else READY
     blends = tuple(blend.path for blend in config.blends if blend.path is not None)
-    return ConfigResult(config.document.source.path, readiness, unverified, blends)
+    launchers = tuple(launcher.source.path for launcher, _ in config.launchers)
+    return ConfigResult(config.document.source.path, readiness, unverified, blends, launchers)
 
 
 def _unverified(config: TrainingConfig) -> tuple[str, ...]:

@@ -8,11 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .model.context import Context
+from .model.context import Context, GivenLauncher
 from .model.presence import Presence, on_disk
 from .settings import RuntimeContext, Settings, repository_root, runtime_context
-from .syntax.store import DocumentStore
+from .syntax.store import DocumentStore, Unreadable
+
+if TYPE_CHECKING:
+    from .model.launcher.facts import Launcher
 
 YAML_SUFFIXES = (".yaml", ".yml")
 OUTPUT_FOLDER = "migrate-resumable"
@@ -72,8 +76,26 @@ class Project:
         """What the user says of the place where training runs. Raises SettingsError."""
         return runtime_context(self.settings)
 
-    def context(self, config: Path) -> Context:
-        """What the model is told beside a config."""
+    def launchers_of(self, config: Path, *, alone: bool) -> tuple[GivenLauncher, ...]:
+        """The scripts that may start a config. One named on the command line is assigned to a config judged alone."""
+        found: dict[Path, GivenLauncher] = {}
+        relative = os.path.relpath(config, self.settings.root).replace(os.sep, "/")
+        for pattern, script in self.settings.launchers.items():
+            if fnmatch.fnmatch(relative, pattern):
+                path = Path(os.path.normpath(self.settings.root / script))
+                found[path] = GivenLauncher(path, assigned=True)
+        for path in self.launchers:
+            found.setdefault(path, GivenLauncher(path, assigned=alone))
+        return tuple(found.values())
+
+    def read_launcher(self, path: Path) -> Launcher | Unreadable:
+        """What a launcher says, read once as long as its text stays."""
+        from .model.launcher.reader import read_launcher  # its parsers are loaded only where a launcher is judged
+
+        return self.store.made(path, read_launcher)
+
+    def context(self, config: Path, *, alone: bool = False) -> Context:
+        """What the model is told beside a config; `alone` where it is the only file that is judged."""
         settings = self.settings
         return Context(
             self.store.load,
@@ -88,6 +110,8 @@ class Project:
             pack_threshold=settings.pack_threshold,
             walltime_margin=settings.walltime_margin,
             presence=self.presence,
+            launchers=self.launchers_of(config, alone=alone),
+            read_launcher=self.read_launcher,
         )
 
     def discover(self, paths: Sequence[Path], *, force_exclude: bool = False) -> Discovery:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..findings import Edit, Location
 from ..syntax.editing import CannotEdit, set_nested, set_value
 from ..syntax.nodes import Document, Mapping, Sequence, deref
+from ..syntax.store import Unreadable
 from ..text import Span
 from .blend_reader import BlendReader, Gap, Site
 from .composition import Composition, Layer, Section, compose, header_package
@@ -19,7 +20,7 @@ from .resolution import Resolution
 from .values import Origin, Setting, Unknown, as_boolean
 
 if TYPE_CHECKING:
-    from .launcher.facts import Launch
+    from .launcher.facts import Launch, Launcher
 
 #: Where dataset sections live. Under `data` Lhotse always reads them; elsewhere `use_lhotse` (or a key that only
 #: Lhotse knows) decides. `model.data` is the layout of the multimodal collection.
@@ -44,6 +45,24 @@ class TrainingConfig:
     def memo(self) -> dict[str, object]:
         """What rules derived from the whole config and need again."""
         return {}
+
+    @cached_property
+    def launchers(self) -> tuple[tuple[Launcher, tuple[Launch, ...]], ...]:
+        """The launchers that start the config, each with the commands that do; assigned ones may have none."""
+        read = self.context.read_launcher
+        if read is None or not self.context.launchers:
+            return ()
+        from .launcher.matching import starting  # most configs are judged without a launcher
+
+        found = []
+        for given in self.context.launchers:
+            launcher = read(given.path)
+            if isinstance(launcher, Unreadable):
+                continue
+            launches = starting(launcher, self.document.source.path, assigned=given.assigned)
+            if launches is not None:
+                found.append((launcher, launches))
+        return tuple(found)
 
     @cached_property
     def resolution(self) -> Resolution:

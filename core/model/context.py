@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..settings import RuntimeContext
 from ..syntax.nodes import Document
 from ..syntax.store import Unreadable
 from .presence import Presence, on_disk
+
+if TYPE_CHECKING:
+    from .launcher.facts import Launcher
 
 #: Folders in which speech projects keep their blends, looked for beside the config and upwards.
 BLEND_FOLDERS = ("data_blends", "data", "input_cfg")
@@ -30,7 +34,17 @@ class Context:
     stated: RuntimeContext = field(default_factory=RuntimeContext)  #: what the user says of where training runs
     pack_threshold: int = 1000  #: shards from which on one index pack serves better than loose sidecars
     walltime_margin: int = 10  #: minutes that a run's time limit stays below the job's walltime
+    launchers: tuple[GivenLauncher, ...] = ()  #: scripts that may start the config
+    read_launcher: Callable[[Path], Launcher | Unreadable] | None = None
     presence: Presence = on_disk  #: how the model asks whether a file is there
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLauncher:
+    """A script that may start the config: by the user's word (`assigned`), or because it was found beside it."""
+
+    path: Path
+    assigned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

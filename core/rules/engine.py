@@ -45,6 +45,11 @@ def _drafts(config: TrainingConfig) -> list[tuple[Rule, Draft]]:
     ]
 
 
+def check_whole(config: TrainingConfig) -> list[Finding]:
+    """What the rules on a whole config say of it, suppressions aside."""
+    return [_stamp(each, draft, config) for each, draft in _run("TrainingConfig", config)]
+
+
 def check_file(document: Document, role: str) -> list[Finding]:
     """The findings of a file that cannot be judged as a config: what keeps OmegaConf from loading it."""
     return finish(list(_run("Reading", Reading(document, role, None))), [document], None)
