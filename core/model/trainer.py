@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from ..findings import Location
 from .config import TrainingConfig
 from .dataset import Dataset
 from .sources import ITERABLE, MAP
@@ -150,10 +151,13 @@ class Walltime:
     seconds: int
     said: str  #: as written
     where: str  #: what says so, a phrase
+    location: Location | None = None  #: where a launcher says it
 
 
 def known_walltime(config: TrainingConfig) -> Walltime | None:
-    """The walltime of one chunk, from the runtime context; None where nothing says it."""
+    """The walltime of one chunk, from the launcher, else the runtime context; None where nothing says it."""
+    if config.launch is not None and (found := config.launch.walltime) is not None:
+        return Walltime(found.seconds, found.written, "the launcher", found.location)
     said = config.context.stated.walltime
     seconds = walltime_seconds(said) if said else None
     return Walltime(seconds, said, "the runtime context") if said and seconds is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..findings import FixKind, Severity
+from ..findings import FixKind, Related, Severity
 from ..model.config import TrainingConfig
 from ..model.trainer import (
     MANAGER,
@@ -19,7 +19,7 @@ from ..model.trainer import (
     known_walltime,
     time_limit_seconds,
 )
-from ..model.values import Setting, Unknown, show
+from ..model.values import Origin, Setting, Unknown, show
 from .drafts import Draft, about, set_key
 from .registry import rule
 
@@ -76,15 +76,26 @@ def time_limit_past_walltime(config: TrainingConfig) -> Iterator[Draft]:
     limit = time_limit_seconds(setting.value) if isinstance(setting.value, str) else None
     if limit is not None and walltime is not None and limit > walltime.seconds - margin * 60:
         past = limit >= walltime.seconds
-        yield about(
-            setting,
+        message = (
             f"`max_time_per_run` is `{setting.value}`, "
             + ("not below" if past else f"less than {margin} minutes below")
             + f" the walltime of `{walltime.said}` that {walltime.where} states: the job "
             + ("is" if past else "may be")
-            + " killed before its last checkpoint is written",
-            recommended=_longest(walltime, margin),
+            + " killed before its last checkpoint is written"
         )
+        longest = _longest(walltime, margin)
+        if walltime.location is None or setting.origin is Origin.LAUNCHER:
+            yield about(setting, message, recommended=longest)
+        else:
+            yield Draft(
+                message,
+                walltime.location,
+                setting.subject,
+                setting.value,
+                longest,
+                origin="launcher",
+                related=(Related(setting.location, "the config's time limit"),),
+            )
 
 
 def _longest(walltime: Walltime, margin: int) -> str | None:
