@@ -24,6 +24,7 @@ class Result:
     analysis: Analysis
     reads: frozenset[Path]  #: every path that was asked for; one that is missing may come into being
     blends: frozenset[Path]  #: files that are judged as this config's blends
+    is_config: bool
     seconds: float
 
     @property
@@ -46,7 +47,7 @@ def judge(project: Project, root: Path) -> Result:
         if reading.role == BLEND
     }
     reads = frozenset(store.asked | {root} | {finding.location.file for finding in analysis.findings})
-    return Result(root, analysis, reads, frozenset(blends), time.perf_counter() - started)
+    return Result(root, analysis, reads, frozenset(blends), bool(analysis.models), time.perf_counter() - started)
 
 
 @dataclass(slots=True)
@@ -63,7 +64,7 @@ class Analyses:
         """Put a result in place of the one before."""
         self.results[result.root] = result
         self.stale.discard(result.root)
-        if result.model is not None:
+        if result.is_config:
             self.note_reader(result.root, result.reads)
         else:
             self.forget_reader(result.root)
@@ -105,7 +106,7 @@ class Analyses:
         """The results that say something of a file: its own first. A blend's own is left out where a config reads it."""
         own = self.results.get(path)
         others = [result for root, result in self.results.items() if root != path and path in result.reads]
-        if own is not None and (own.model is not None or not any(path in result.blends for result in others)):
+        if own is not None and (own.is_config or not any(path in result.blends for result in others)):
             return [own, *others]
         return others
 

@@ -41,6 +41,7 @@ class Checker:
         self._pushed: set[Path] = set()
         self._number = 0
         self.waiting: Callable[[], int] = lambda: 0  #: how many messages have come in and are not handled yet
+        self.tidy: Callable[[], None] = lambda: None  #: called when much was made that is garbage now
 
     def wake(self) -> None:
         """Something has changed: judge what depends on it, soon."""
@@ -63,17 +64,20 @@ class Checker:
         self._session.touched(paths)
         self.wake()
 
-    def forget(self) -> None:
-        """Whatever is shown may be wrong, though nothing has changed: show everything anew."""
-        self._session.reconfigured()
-        self.wake()
+    async def rest(self) -> None:
+        """Wait until nothing is being judged and no message waits: work in the background begins after it."""
+        while True:
+            task = self._task
+            if task is not None and not task.done():
+                await asyncio.wait([task])
+            elif self.waiting():
+                await asyncio.sleep(0.01)
+            else:
+                return
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (error := task.exception()) is not None:
-            import traceback
-
-            trace = "".join(traceback.format_exception(error))
-            self._client.log(f"internal error while judging: {error}\n{trace}", types.MessageType.Error)
+        if not task.cancelled() and isinstance(error := task.exception(), Exception):
+            self._client.bug(error)
 
     async def _run(self) -> None:
         session = self._session
@@ -172,6 +176,26 @@ class Checker:
             return Shown(version, before.diagnostics, before.number)
         self._number += 1
         return Shown(version, found, self._number)
+
+    def workspace_report(self, previous: dict[str, str]) -> list[types.WorkspaceDocumentDiagnosticReport]:
+        """What is known of all files, open or not; those of which nothing new is known are only named."""
+        session = self._session
+        paths = {f.location.file for result in session.analyses.results.values() for f in result.analysis.findings}
+        told = {path for uri in previous if (path := session.path_of(uri)) is not None}
+        reports: list[types.WorkspaceDocumentDiagnosticReport] = []
+        for path in sorted(paths | told):
+            uri = session.uri_of(path)
+            shown = self._shown[path] = self._current(path)
+            name = str(shown.number)
+            if previous.get(uri) == name:
+                reports.append(types.WorkspaceUnchangedDocumentDiagnosticReport(uri, name, version=shown.version))
+            else:
+                reports.append(
+                    types.WorkspaceFullDocumentDiagnosticReport(
+                        uri, shown.diagnostics, version=shown.version, result_id=name
+                    )
+                )
+        return reports
 
     async def report(self, uri: str, previous: str | None) -> types.DocumentDiagnosticReport:
         """What a client is answered that asks for a file."""

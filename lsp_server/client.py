@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import traceback
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -17,6 +19,7 @@ class Client:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._told: set[str] = set()
+        self.loop: asyncio.AbstractEventLoop | None = None  #: of the thread that writes messages
 
     def can(self, capability: str) -> bool:
         """Whether the client has a capability, such as `workspace.configuration`."""
@@ -40,6 +43,16 @@ class Client:
     def log(self, text: str, kind: types.MessageType = types.MessageType.Info) -> None:
         """A line in the client's log."""
         self._server.window_log_message(types.LogMessageParams(kind, text))
+
+    def log_later(self, text: str, kind: types.MessageType = types.MessageType.Info) -> None:
+        """The same from another thread."""
+        if self.loop is not None:
+            self.loop.call_soon_threadsafe(self.log, text, kind)
+
+    def bug(self, error: Exception, trace: str = "") -> None:
+        """A bug of ours: one entry in the log with its traceback, never a pop-up."""
+        trace = trace or "".join(traceback.format_exception(error))
+        self.log(f"internal error: {error}\n{trace}".rstrip(), types.MessageType.Error)
 
     def trace(self, text: str) -> None:
         """A line for who has switched tracing on."""

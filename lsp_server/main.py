@@ -89,6 +89,7 @@ def _serve(channel: Channel) -> int:
 
     async def serve() -> None:
         inbox = Inbox(channel)
+        server.client.loop = asyncio.get_running_loop()
         server.protocol.set_writer(channel)
         server.checker.waiting = lambda: inbox.waiting
         await handle_messages(inbox, server.protocol)
@@ -100,7 +101,7 @@ def _serve(channel: Channel) -> int:
     except (BrokenPipeError, KeyboardInterrupt):
         return 1
     finally:
-        server.session.stop()
+        server.stop()
     return 1
 
 

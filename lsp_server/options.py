@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,23 +32,18 @@ class Options:
         return self.switches[switch]
 
 
-def read_options(given: object, folder: Path) -> tuple[Options, list[str]]:
+def read_options(given: Mapping[str, Any], folder: Path) -> tuple[Options, list[str]]:
     """The options in what a client sent, and a sentence for each that is ignored. Paths begin at the folder.
 
-    A client may wrap the table in its section's name, and may send null for what was not set.
+    A client may send null for what was not set.
     """
-    if isinstance(given, Mapping) and isinstance(given.get(TABLE), Mapping):
-        given = given[TABLE]
-    if isinstance(given, Mapping) and set(given) == {"settings"} and isinstance(given["settings"], Mapping):
-        given = given["settings"]
-    if given is None:
-        return Options(), []
-    if not isinstance(given, Mapping):
-        return Options(), [f"`{TABLE}` has to be a table of settings; it is ignored"]
     settings: dict[str, Any] = {}
     switches = dict(SWITCHES)
     told: list[str] = []
-    for key, value in _flat(given):
+    for key, value in given.items():
+        if not key:
+            told.append(f"`{TABLE}` has to be a table of settings; it is ignored")
+            continue
         if value is None or key.partition(".")[0] in _OF_THE_CLIENT:
             continue
         if key in SWITCHES:
@@ -72,12 +67,6 @@ def _read(key: str, value: object, folder: Path) -> dict[str, Any]:
     values = read_table(folder / "settings of the editor", {key: value})
     check_rules(Settings(folder, **values), known_rule_names())
     return values
-
-
-def _flat(given: Mapping[Any, Any]) -> Iterator[tuple[str, object]]:
-    """The keys as they are, and those that a client wrote with its section in front (`nemo-resumable.seed`)."""
-    for key, value in given.items():
-        yield str(key).removeprefix(f"{TABLE}."), value
 
 
 def _names() -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from nemo_resumable.core.settings import (
 )
 
 from .options import Options
+from .store import Memo, NotingStore
 
 
 @dataclass(slots=True)
@@ -61,6 +62,11 @@ class Projects:
             known = Project(self._merged(self._load(folder), options.settings), cwd)
             self._projects[folder, cwd] = known
         return known
+
+    def noting(self, path: Path, texts: Mapping[Path, str], memo: Memo) -> Project:
+        """The project of a file with these texts in place of files; it notes which paths are asked for."""
+        store = NotingStore(texts, memo)
+        return replace(self.at(path), overlays=texts, store=store, presence=store.presence)
 
     def _load(self, folder: Path) -> Settings:
         try:

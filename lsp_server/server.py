@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Generator
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcServerNotInitialized
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcServerNotInitialized
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from .checking import Checker
 from .client import Client
+from .scanning import Scanner
 from .session import Session
+from .watching import Watcher
 
 
 class OwnTexts(LanguageServerProtocol):
@@ -36,6 +37,16 @@ class OwnTexts(LanguageServerProtocol):
         """Leave the text to our handler."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
 
+    @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
+    async def lsp_workspace__execute_command(  # type: ignore[override]
+        self, params: types.ExecuteCommandParams
+    ) -> Any:
+        """Run a command as a task, so that it can be cancelled, and with its token, so that it can report progress."""
+        handler = self.fm.commands.get(params.command)
+        if handler is None:
+            raise JsonRpcInvalidParams(f"there is no command `{params.command}`")
+        return await handler(params)
+
     def handle_message(self, message: Any) -> None:
         """Refuse requests that come before `initialize`."""
         method = getattr(message, "method", None)
@@ -54,14 +65,21 @@ class Server(LanguageServer):
         self.client = Client(self)
         self.session = Session(self.client.complain)
         self.checker = Checker(self.session, self.client)
+        self.scanner = Scanner(self)
+        self.watcher = Watcher(self)
+        self.initial_options: object = None  #: what came with `initialize`
+
+    def stop(self) -> None:
+        """End what runs beside the messages."""
+        self.scanner.close()
+        self.session.stop()
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
         """A bug is one line in the client's log with its traceback, never a pop-up; the server lives on."""
         data = getattr(error, "data", None)
         trace = "".join(data["traceback"]) if isinstance(data, dict) and "traceback" in data else ""
-        if not trace and not isinstance(error, JsonRpcException):
-            trace = "".join(traceback.format_exception(error))
-        self.client.log(f"internal error: {error}\n{trace}".rstrip(), types.MessageType.Error)
+        if trace or not isinstance(error, JsonRpcException):
+            self.client.bug(error, trace)
 
 
 def create_server() -> Server:

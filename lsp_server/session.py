@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +17,7 @@ from . import uris
 from .analyses import Analyses, Result, judge
 from .documents import Documents, OpenDocument
 from .projects import Projects
-from .store import NotingStore
+from .store import Memo, forget
 from .view import FileView
 
 _T = TypeVar("_T")
@@ -39,7 +38,7 @@ class Session:
         self.encoding = "utf-16"
         self.generation = 0  #: goes up with every change of a text or of the settings
         self.after: list[Callable[[Iterable[Result]], None]] = []  #: told of fresh results
-        self._memo: dict[object, tuple[object, object]] = {}
+        self._memo: Memo = {}
         self._lock = asyncio.Lock()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="analysis")
 
@@ -70,7 +69,6 @@ class Session:
         """A text is closed: what counts is its file again."""
         document = self.documents.close(uri)
         if document is not None:
-            self._memo.pop(document.path, None)
             self._touch([document.path])
             self._drop_unwanted()
         return document
@@ -78,8 +76,8 @@ class Session:
     def touched(self, paths: Iterable[Path]) -> None:
         """Files have changed on disk, came or went; those that are open stay what the editor says."""
         changed = [path for path in paths if self.documents.at(path) is None]
-        for path in changed:
-            self._memo.pop(path, None)
+        gone = set(changed)
+        forget(self._memo, lambda path: path in gone)
         self._touch(changed)
 
     def restart(self) -> None:
@@ -163,8 +161,7 @@ class Session:
 
     def project(self, path: Path) -> Project:
         """The project of a file with the open texts in place of files."""
-        texts = self.documents.texts()
-        return replace(self.projects.at(path), overlays=texts, store=NotingStore(texts, self._memo))
+        return self.projects.noting(path, self.documents.texts(), self._memo)
 
     def _keep(self, results: list[Result]) -> None:
         for result in results:
@@ -179,17 +176,43 @@ class Session:
 
     def _drop_unwanted(self) -> None:
         """Forget results that no open text needs, and what was parsed for them."""
-        wanted = {document.path for document in self.documents}
+        wanted = self.open_paths()
         for root, result in list(self.analyses.results.items()):
-            if not (wanted & result.reads):
+            if not (wanted & result.reads) and not self._judged_unopened(root):
                 self.analyses.drop(root)
         needed = {path for result in self.analyses.results.values() for path in result.reads}
-        for path in [path for path in self._memo if path not in needed]:
-            del self._memo[path]
+        forget(self._memo, lambda path: path not in needed)
 
     async def aside(self, work: Callable[[], _T]) -> _T:
         """Do something long beside the messages that come in, one such thing at a time."""
         return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+
+    # What is known beside
+
+    def open_paths(self) -> set[Path]:
+        """The paths of all open texts."""
+        return {document.path for document in self.documents}
+
+    def dependencies(self) -> set[Path]:
+        """Every path that what is shown depends on, and that is a file's."""
+        open_paths = self.open_paths()
+        read = {path for result in self.analyses.results.values() if result.reads & open_paths for path in result.reads}
+        return read - open_paths
+
+    def keep_aside(self, result: Result) -> None:
+        """Take in what a look at the workspace has found of a file that is not open."""
+        if result.root in self.analyses.results and not self._judged_unopened(result.root):
+            return  # an open file needs it, and keeps it fresh
+        if self._judged_unopened(result.root):
+            self.analyses.keep(result)
+        elif result.is_config:
+            self.analyses.note_reader(result.root, result.reads)
+        else:
+            self.analyses.forget_reader(result.root)
+
+    def _judged_unopened(self, root: Path) -> bool:
+        """Whether a file is judged although it is not open."""
+        return self.projects.options_at(root)["workspace-diagnostics"]
 
     # Views
 
@@ -228,6 +251,12 @@ class Session:
             self.projects.options_at(path),
             self.uri_of,
         )
+
+    def path_of(self, uri: str) -> Path | None:
+        """The path behind a URI; None where it is not open and no file."""
+        document = self.documents.get(uri)
+        name = uris.file_path(uri)
+        return document.path if document is not None else Path(name) if name is not None else None
 
     def uri_of(self, path: Path) -> str:
         """The URI of a path, in the client's own spelling where it has told us one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from . import code_actions, diagnostics, synchronization
+from . import code_actions, commands, configuration, diagnostics, lifecycle, synchronization
 
 if TYPE_CHECKING:
     from ..server import Server
@@ -18,7 +18,10 @@ class Feature(Protocol):
 
 
 FEATURES: tuple[Feature, ...] = (
+    lifecycle,
+    configuration,
     synchronization,
     diagnostics,
     code_actions,
+    commands,
 )

@@ -15,14 +15,12 @@ from .. import mending
 from ..edits import Editor
 from ..server import Server
 from ..view import FileView
-from .names import WRITE_ARTIFACTS
+from .names import REQUEST_FAILED, WRITE_ARTIFACTS
 
 QUICK_FIX = types.CodeActionKind.QuickFix
 FIX_ALL = "source.fixAll.nemo-resumable"
 MIGRATE = "refactor.rewrite.nemo-resumable"
 ARTIFACTS = "source.nemo-resumable"
-
-REQUEST_FAILED = -32803  # LSPErrorCodes.RequestFailed: right, but it cannot be done
 
 
 def register(server: Server) -> None:

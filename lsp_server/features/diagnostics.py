@@ -6,13 +6,25 @@ from lsprotocol import types
 
 from ..server import Server
 
+IDENTIFIER = "nemo-resumable"
+
 
 def register(server: Server) -> None:
     """Give the server its handlers."""
 
-    @server.feature(
-        types.TEXT_DOCUMENT_DIAGNOSTIC,
-        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier="nemo-resumable"),
-    )
+    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, types.DiagnosticOptions(True, False, identifier=IDENTIFIER))
     async def pulled(ls: Server, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
         return await ls.checker.report(params.text_document.uri, params.previous_result_id)
+
+
+def register_workspace(server: Server) -> None:
+    """The same for the whole workspace, where the user wants files judged that are not open."""
+    if not any(options["workspace-diagnostics"] for options in server.session.projects.options.values()):
+        return
+    if types.WORKSPACE_DIAGNOSTIC in server.protocol.fm.features:
+        return
+
+    @server.feature(types.WORKSPACE_DIAGNOSTIC)
+    async def pulled(ls: Server, params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
+        previous = {result.uri: result.value for result in params.previous_result_ids}
+        return types.WorkspaceDiagnosticReport(ls.checker.workspace_report(previous))

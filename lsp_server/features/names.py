@@ -1,4 +1,4 @@
-"""The names of the commands, as clients know them."""
+"""The names of the commands as clients know them, and the error codes that pygls has no class for."""
 
 from __future__ import annotations
 
@@ -7,3 +7,5 @@ SHOW_EFFECTIVE = "nemo-resumable.showEffectiveConfig"
 SHOW_INSPECTED = "nemo-resumable.showInspected"
 RESTART = "nemo-resumable.restart"
 EXPLAIN = "nemo-resumable.explainRule"
+
+REQUEST_FAILED = -32803  #: LSPErrorCodes.RequestFailed: the request is right, and cannot be carried out
