@@ -5,21 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..syntax.interpolation import Reference, Resolver, references
 from ..syntax.nodes import Scalar
 from .config import TrainingConfig
 from .trainer import CALLBACK, MANAGER, field
-from .values import Setting
+from .values import Origin, Setting
+
+if TYPE_CHECKING:
+    from .launcher.facts import Launch, Word
+
+_JOB_ID, _ARRAY_INDEX = "the job id", "the chunk's array index"
 
 #: All chunks of one array share it.
 _SHARED = "SLURM_ARRAY_JOB_ID"
 #: Variables that a scheduler sets anew for each job, and what they hold.
 _BY_JOB = {
-    **dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID"), "the job id"),
+    **dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID"), _JOB_ID),
     **dict.fromkeys(
-        ("SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID", "LSB_JOBINDEX", "SGE_TASK_ID"),
-        "the chunk's array index",
+        ("SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID", "LSB_JOBINDEX", "SGE_TASK_ID"), _ARRAY_INDEX
     ),
     **dict.fromkeys(("SLURM_JOB_START_TIME", "SLURM_JOB_END_TIME"), "the job's time"),
     "SLURM_RESTART_COUNT": "the restart count",
@@ -31,6 +36,20 @@ _BY_NAME = re.compile(r"(?:^|_)(CHUNK|ATTEMPT|RESTART|DATE|DATETIME|TIMESTAMP|UU
 _COARSE = frozenset("YyGCmbBh%")
 #: Those, and the ones that speak of whole days.
 _DAYS = _COARSE | frozenset("dejuwaADFxUVW")
+
+
+#: What stays the same where a job is put back into the queue instead of followed by another.
+_OF_THE_JOB = (_JOB_ID, _ARRAY_INDEX)
+#: What a launcher's value carries, by the kind of its variation.
+_BY_KIND = {
+    "random": "a random value",
+    "time": "the time",
+    "job": _JOB_ID,
+    "array": _ARRAY_INDEX,
+    "restart": "the restart count",
+    "loop": "the chunk's number",
+    "chunk": "the chunk's number",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +75,15 @@ def checkpoint_place(config: TrainingConfig) -> tuple[Setting, ...]:
 
 
 def moving_parts(config: TrainingConfig, setting: Setting) -> tuple[Moving, ...]:
-    """What in a setting is another in each chunk, found in its text and in what that refers to."""
-    found = (_moving(piece, text) for piece, text in _resolvers(config, tuple(setting.subject.split(".")), set()))
-    return tuple(dict.fromkeys(part for part in found if part is not None))
+    """What in a setting is another in each chunk: in its text, in what that refers to, and in what a launcher puts there."""
+    launch = config.launch
+    resolvers = _resolvers(config, tuple(setting.subject.split(".")), set())
+    found = [_moving(piece, text, launch) for piece, text in resolvers]
+    if setting.origin is Origin.LAUNCHER and launch is not None:
+        words = [override.value for override in launch.overrides if override.key == setting.subject]
+        found += [_by_launcher(word, word.location.source.cut(word.location.span)) for word in words[-1:]]
+    requeued = launch is not None and "requeue" in (launch.chain.by or "")
+    return tuple(dict.fromkeys(part for part in found if part and not (requeued and part.what in _OF_THE_JOB)))
 
 
 def _resolvers(
@@ -83,8 +108,16 @@ def _target(piece: Reference, own: tuple[str, ...]) -> tuple[str, ...]:
     return (*own[: max(len(own) - piece.level, 0)], *names) if piece.level else names
 
 
-def _moving(piece: Resolver, text: str) -> Moving | None:
+def _by_launcher(word: Word, text: str) -> Moving | None:
+    """What a launcher's word carries that is another in each chunk."""
+    return Moving(_BY_KIND.get(word.varies.kind, word.varies.by), text, sure=True) if word.varies else None
+
+
+def _moving(piece: Resolver, text: str, launch: Launch | None) -> Moving | None:
     argument = piece.args[0].strip().strip("'\"") if piece.args else ""
+    exported = launch.env.get(argument) if launch is not None and piece.name == "oc.env" else None
+    if exported is not None and exported.reaches and (exported.value.varies or exported.value.text is not None):
+        return _by_launcher(exported.value, text)
     if piece.name == "oc.env":
         if argument in _BY_JOB:
             return Moving(_BY_JOB[argument], text, sure=True)
@@ -94,5 +127,5 @@ def _moving(piece: Resolver, text: str) -> Moving | None:
     if directives - _COARSE:
         return Moving("the date" if directives <= _DAYS else "the time", text, sure=True)
     if piece.name == "hydra" and argument in ("job.id", "job.num"):
-        return Moving("the job id", text, sure=True)
+        return Moving(_JOB_ID, text, sure=True)
     return None

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nemo_resumable.core.analysis import analyze
-from nemo_resumable.core.findings import Finding, Severity
+from nemo_resumable.core.findings import Finding, Location, Severity
 from nemo_resumable.core.fixing import fix
 from nemo_resumable.core.model.config import TrainingConfig
 from nemo_resumable.core.model.experiment import checkpoint_place, moving_parts
+from nemo_resumable.core.model.launcher.facts import Chain, EnvVar, Launch, Override, Variation, Word
+from nemo_resumable.core.model.overrides import as_started
 from nemo_resumable.core.model.trainer import (
     EPOCH,
     FIELDS,
@@ -26,9 +28,10 @@ from nemo_resumable.core.model.trainer import (
     triggers,
     walltime_seconds,
 )
-from nemo_resumable.core.model.values import Unknown
+from nemo_resumable.core.model.values import Origin, Unknown
 from nemo_resumable.core.project import Project
 from nemo_resumable.core.settings import OWN_FILE, load_settings
+from nemo_resumable.core.text import Source, Span
 
 DATA = """\
 data:
@@ -387,6 +390,49 @@ def test_parts_of_a_name_that_move(tmp_path: Path, name: str, what: list[str], s
     parts = moving_parts(config, field(config, "exp_manager.name"))
     assert [part.what for part in parts] == what
     assert [part.sure for part in parts] == sure
+
+
+def launched(
+    folder: Path, override: str, variation: str | None, *, chain: str = "", run_id: str | None = None
+) -> TrainingConfig:
+    """A config as a launcher starts it that overrides the experiment's folder and exports RUN_ID."""
+    pytest.importorskip("nemo_resumable.core.model.launcher.hydra", reason="overrides cannot be read yet")
+    source = Source.from_text(folder / "train.sh", override)
+    at = Location(source, Span(0, len(override)))
+    key, _, value = override.partition("=")
+    varies = Variation(variation, "$X") if variation else None
+    word = Word(None if varies else value, at, varies=varies)
+    made = Word(run_id, at, varies=Variation("time", "$(date)") if run_id is None else None)
+    launch = Launch(
+        at,
+        ("srun",),
+        Word("salm_train.py", at),
+        overrides=(Override(key, "", word, at),),
+        env={"RUN_ID": EnvVar("RUN_ID", made, at)},
+        chain=Chain(chained=True, by=chain),
+    )
+    return as_started(config_of(folder, DATA + TRAINER + MANAGER), launch, launch.overrides)
+
+
+@pytest.mark.parametrize(
+    ("override", "variation", "chain", "run_id", "what"),
+    [
+        ("exp_manager.explicit_log_dir=/r/$X", "job", "array", None, ["the job id"]),
+        ("exp_manager.explicit_log_dir=/r/$X", "job", "scontrol requeue", None, []),
+        ("exp_manager.explicit_log_dir=/r/$X", "time", "scontrol requeue", None, ["the time"]),
+        ("exp_manager.explicit_log_dir=/r/asr", None, "array", None, []),
+        ("exp_manager.explicit_log_dir=${oc.env:RUN_ID}", None, "array", None, ["the time"]),
+        ("exp_manager.explicit_log_dir=${oc.env:RUN_ID}", None, "array", "asr", []),
+        ("exp_manager.explicit_log_dir=${oc.env:SLURM_JOB_ID}", None, "array", "asr", ["the job id"]),
+    ],
+)
+def test_what_a_launcher_puts_into_the_folder_s_name(
+    tmp_path: Path, override: str, variation: str | None, chain: str, run_id: str | None, what: list[str]
+) -> None:
+    config = launched(tmp_path, override, variation, chain=chain, run_id=run_id)
+    (setting,) = checkpoint_place(config)
+    assert setting.origin is Origin.LAUNCHER
+    assert [part.what for part in moving_parts(config, setting)] == what
 
 
 @pytest.mark.parametrize(("ignore", "ends"), [("true", "without an error"), ("false", "NotFoundError")])
