@@ -177,6 +177,7 @@ def _migrate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", metavar="CONFIG", help="the training YAML")
     parser.add_argument("--out", metavar="DIR", help="the folder for the artifacts (default: migrate-resumable/<stem>)")
     parser.add_argument("--exclude-blocked", action="store_true", help="comment out sources that cannot be indexed")
+    parser.add_argument("--packs", action="store_true", help="declare index packs for outer datasets of many shards")
     parser.add_argument("--no-annotate", action="store_true", help="no comment at each change")
     _inputs(parser)
     parser.set_defaults(run=_lazy("migrate"))

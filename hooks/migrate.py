@@ -37,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
             out=out,
             exclude_blocked=arguments.exclude_blocked,
             annotate=not arguments.no_annotate,
+            packs=arguments.packs,
         )
     except NotAConfig as error:
         raise UsageError(str(error)) from None
@@ -57,6 +58,7 @@ def _lines(migration: Migration, config: Path, cwd: Path, *, named: bool) -> lis
         f"Wrote {folder}/ ({plural(len(migration.files), 'file')}).",
         f"Found:    {counts(migration.before)}",
         f"Patched:  {len(migration.fixes.applied)}; left: {counts(migration.after)}",
+        *_packs(migration),
         f"{config.name}: {result.readiness}",
         f"Report:   {folder}/migration-report.md",
     ]
@@ -67,3 +69,15 @@ def _lines(migration: Migration, config: Path, cwd: Path, *, named: bool) -> lis
     else:
         lines.append(f"Next:     NEMO=<checkout> {folder}/build-indexes-cmd.sh, then the checklist")
     return lines
+
+
+def _packs(migration: Migration) -> list[str]:
+    """What `--packs` did, in a line."""
+    plan = migration.packs
+    if plan is None:
+        return []
+    if plan.rootless:
+        return ["Packs:    none declared, since no folder for them is known: give it with --index-pack-root"]
+    return [
+        f"Packs:    {len(plan.declared)} declared; {len(plan.kept)} kept on sidecars, {plan.small} too small for one"
+    ]

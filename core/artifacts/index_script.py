@@ -7,18 +7,22 @@ section names its data itself, and it stops at `???`. So blends that are lists a
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..model.blend import Entry
+from ..model.config import TrainingConfig
 from ..model.dataset import Dataset
 from ..model.obstacles import obstacle
 from ..model.storage import storage_of
 from ..model.values import Unknown
 from ..settings import repository_root
 from ..syntax.nodes import Sequence
+from .documents import document
+from .packs import Declared, existing
 
 if TYPE_CHECKING:
     from .migrate import Migration
@@ -26,20 +30,15 @@ if TYPE_CHECKING:
 #: Types whose sources need no sidecar (build_indexes.py skips them).
 _NO_INDEX = frozenset({"txt", "txt_pair", "parquet", "multi_speaker_simulator"})
 
-#: Keys of an entry that the builder needs; tags, weights and the like only get in its way.
-_KEPT = (
-    "type",
-    "manifest_filepath",
-    "tarred_audio_filepaths",
-    "cuts_path",
-    "shar_path",
-    "paths",
-    "data_dir",
-    "wds_sample_index_version",
-    "tar_lookup_mode",
-    "tar_routing_filepath",
-    "tar_routing_index",
-)
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """One index pack: what it is converted from and where it goes."""
+
+    name: str  #: as declared
+    document: str  #: file name, beside the script
+    index_root: str | None  #: as in the config, perhaps with an interpolation
+    pack_root: str | None  #: the same for the pack; None where the name is a path of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,7 @@ class Inputs:
 
     documents: dict[str, list[str]] = field(default_factory=dict)  #: shell words for the command line
     extracted: dict[str, str] = field(default_factory=dict)  #: file name → YAML written beside the script
+    conversions: list[Conversion] = field(default_factory=list)  #: index packs, after the sidecars
     left_out: list[str] = field(default_factory=list)  #: sentences
 
     @property
@@ -61,7 +61,30 @@ def index_inputs(migration: Migration) -> Inputs:
     inputs = Inputs()
     for dataset in migration.migrated.datasets:
         _dataset(migration, dataset, inputs)
+    for pack in existing(migration.migrated) if migration.packs is not None else ():
+        _conversion(migration, pack, inputs)
     return inputs
+
+
+def _conversion(migration: Migration, pack: Declared, inputs: Inputs) -> None:
+    """The document of one outer dataset, and where its pack goes."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(pack.name).stem)
+    name = f"{migration.config.document.source.path.stem}-{stem}-pack-input-cfg.yaml"
+    roots = {_written(source["indexes_root"].value) for source in pack.held}
+    if len(roots) > 1:
+        inputs.left_out.append(f"the pack `{pack.name}`: its sources have sidecars under different roots")
+        return
+    root = next(iter(roots))
+    heading = f"The sources of the pack {pack.name}, for NeMo's converter."
+    inputs.extracted[name] = document(pack.held, heading, root)
+    absolute = Path(pack.name).is_absolute()
+    pack_root = None if absolute else _written(pack.held[0]["index_pack_root"].value)
+    inputs.conversions.append(Conversion(pack.name, name, root, pack_root))
+
+
+def _written(value: object) -> str | None:
+    """A folder as the config states it; an interpolation of the environment as it is written."""
+    return value.text if isinstance(value, Unknown) else str(value) if value is not None else None
 
 
 def _dataset(migration: Migration, dataset: Dataset, inputs: Inputs) -> None:
@@ -83,13 +106,18 @@ def _dataset(migration: Migration, dataset: Dataset, inputs: Inputs) -> None:
             usable.append(source)
     if not usable:
         return
-    root = dataset["indexes_root"].value
-    if root is None and migration.migrated.training:  # evaluation without a root of its own uses training's mirror
-        root = migration.migrated.training[0]["indexes_root"].value
-    bucket = inputs.documents.setdefault(root if isinstance(root, str) else "", [])
+    bucket = inputs.documents.setdefault(index_root(migration.migrated, dataset) or "", [])
     for word in _named_blends(migration, dataset, usable, blocked) or [_extract(migration, dataset, usable, inputs)]:
         if word not in bucket:
             bucket.append(word)
+
+
+def index_root(config: TrainingConfig, dataset: Dataset) -> str | None:
+    """The root for a dataset's sidecars, as the script is told it."""
+    root = dataset["indexes_root"].value
+    if root is None and config.training:  # evaluation without a root of its own uses training's mirror
+        root = config.training[0]["indexes_root"].value
+    return _written(root)
 
 
 def _named_blends(migration: Migration, dataset: Dataset, usable: list[Entry], blocked: int) -> list[str]:
@@ -115,53 +143,10 @@ def _extract(migration: Migration, dataset: Dataset, usable: list[Entry], inputs
     """Write the sources as a document of their own, once for equal content."""
     stem = "-".join(dataset.path[1:] if len(dataset.path) > 1 else dataset.path)
     name = f"{migration.config.document.source.path.stem}-{stem}-input-cfg.yaml"
-    text = _document([_entry(source) for source in usable], dataset)
+    root = index_root(migration.migrated, dataset)
+    text = document(usable, f"The sources of {dataset.subject}, for NeMo's index builder.", root)
     inputs.extracted[name] = text
     return f'"$HERE"/{shlex.quote(name)}'
-
-
-def _entry(source: Entry) -> dict[str, Any]:
-    entry: dict[str, Any] = {}
-    for key in _KEPT:
-        value = source.type_name if key == "type" else source[key].value if source.find(key) is not None else None
-        if value is not None and not isinstance(value, Unknown):
-            entry[key] = _with_environment(value)
-        elif isinstance(value, Unknown) and value.kind == "environment":
-            entry[key] = value.text
-    if source.reader in ("cuts", "shar"):
-        entry = {
-            "type": "lhotse",
-            **{k: v for k, v in entry.items() if k == ("cuts_path" if source.reader == "cuts" else "shar_path")},
-        }
-    elif source.reader in ("nemo", "nemo_tarred"):
-        entry["type"] = source.reader
-    elif entry["type"] == "nemo_sft_jsonl":
-        entry["type"] = "txt_jsonl"  # the builder does not know the type and would build nothing
-    return entry
-
-
-def _with_environment(value: Any) -> Any:
-    """Environment interpolations stay as written: the builder resolves them where it runs."""
-    if isinstance(value, Unknown):
-        return value.text
-    if isinstance(value, list):
-        return [_with_environment(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _with_environment(item) for key, item in value.items()}
-    return value
-
-
-def _document(entries: list[dict[str, Any]], dataset: Dataset) -> str:
-    from io import StringIO
-
-    from ruamel.yaml import YAML
-
-    yaml = YAML()
-    yaml.default_flow_style = False
-    yaml.width = 4096
-    stream = StringIO()
-    yaml.dump(entries, stream)
-    return f"# The sources of {dataset.subject}, for NeMo's index builder.\n{stream.getvalue()}"
 
 
 def wrapper(root: Path) -> Path | None:
@@ -176,7 +161,8 @@ def index_script(migration: Migration, inputs: Inputs) -> str:
     launch = os.path.relpath(migration.project.launch_dir, migration.folder)
     lines = [
         "#!/usr/bin/env bash",
-        f"# Builds the .idx sidecars for the sources of {config}.",
+        f"# Builds the .idx sidecars for the sources of {config}"
+        + (", and converts its index packs." if inputs.conversions else "."),
         "#",
         "#   NEMO=/path/to/NeMo ./build-indexes-cmd.sh",
         "#",
@@ -199,20 +185,54 @@ def index_script(migration: Migration, inputs: Inputs) -> str:
     own = wrapper(repository_root(migration.project.cwd))
     generic = _command_lead(own, migration)
     lines += generic[0]
-    for number, (root, words) in enumerate(inputs.documents.items()):
-        name = "INDEXES_ROOT" if number == 0 else f"INDEXES_ROOT_{number + 1}"
+    remote = storage_of(migration.migrated.datasets).remote
+    variables = Variables()
+    for root, words in inputs.documents.items():
         lines.append("")
-        flag: list[str] = []
-        if root and "${" not in root:
-            lines.append(_unless_set(name, _inside_quotes(root)))
-            flag = [f'--indexes-root "${name}"']
-        elif root or storage_of(migration.migrated.datasets).remote:
-            lines.append(f': "${{{name}:?set it to the folder for the sidecars, as in the config}}"')
-            flag = [f'--indexes-root "${name}"']
-        else:
+        flag = variables.flag("--indexes-root", "INDEXES_ROOT", root or None, lines, needed=bool(remote))
+        if not flag:
             lines.append("# No indexes_root: each sidecar is written beside its data file.")
         lines.append(" \\\n    ".join([generic[1], *flag, '--workers "$WORKERS"', *words]))
+    for conversion in inputs.conversions:
+        lines += ["", f"# The index pack {conversion.name}, from the sidecars above."]
+        if own is not None and conversion is inputs.conversions[0]:
+            lines += CHECKOUT
+        flag = variables.flag("--indexes-root", "INDEXES_ROOT", conversion.index_root, lines, needed=bool(remote))
+        output = shlex.quote(conversion.name)
+        if conversion.pack_root is not None:
+            output = f"{variables.word('INDEX_PACK_ROOT', conversion.pack_root, lines)}/{output}"
+        words = [f"--output {output}", "--overwrite", f'"$HERE"/{shlex.quote(conversion.document)}']
+        lines.append(" \\\n    ".join([CONVERTER, *flag, *words]))
     return "\n".join(lines) + "\n"
+
+
+CHECKOUT = [
+    'NEMO="${NEMO:?set NEMO to the top folder of a NeMo Speech checkout}"',
+    'export PYTHONPATH="$NEMO${PYTHONPATH:+:$PYTHONPATH}"',
+]
+CONVERTER = 'python "$NEMO/scripts/dataloading/convert_indexes_to_idxpack.py"'
+
+
+@dataclass(slots=True)
+class Variables:
+    """The shell variables of the folders that the commands use, each set once, before the first that needs it."""
+
+    names: dict[tuple[str, str | None], str] = field(default_factory=dict)
+
+    def word(self, stem: str, value: str | None, lines: list[str]) -> str:
+        """The variable for a folder, as a word; a value that is not known has to be given by who runs the script."""
+        known = (stem, value) in self.names
+        count = sum(of == stem for of, _ in self.names)
+        name = self.names.setdefault((stem, value), stem if count == 0 else f"{stem}_{count + 1}")
+        if not known and value is not None and "${" not in value:
+            lines.append(_unless_set(name, _inside_quotes(value)))
+        elif not known:
+            lines.append(f': "${{{name}:?set it to the folder, as in the config}}"')
+        return f'"${name}"'
+
+    def flag(self, option: str, stem: str, value: str | None, lines: list[str], *, needed: bool) -> list[str]:
+        """The option with its variable; nothing where there is no such folder and none is needed."""
+        return [f"{option} {self.word(stem, value, lines)}"] if value is not None or needed else []
 
 
 def _unless_set(name: str, value: str) -> str:
@@ -238,11 +258,7 @@ def _command_lead(own: Path | None, migration: Migration) -> tuple[list[str], st
             f'{run}"$HERE/{root}/{relative}"',
         )
     return (
-        [
-            'NEMO="${NEMO:?set NEMO to the top folder of a NeMo Speech checkout}"',
-            'export PYTHONPATH="$NEMO${PYTHONPATH:+:$PYTHONPATH}"',
-            'cd "$LAUNCH_DIR"',
-        ],
+        [*CHECKOUT, 'cd "$LAUNCH_DIR"'],
         'python "$NEMO/scripts/dataloading/build_indexes.py"',
     )
 

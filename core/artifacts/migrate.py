@@ -19,6 +19,7 @@ from ..syntax.editing import serialize
 from ..syntax.nodes import Document
 from ..text import Source
 from ..writing import write_atomically
+from .packs import Plan, built, declare, overlays
 
 
 class NotAConfig(ValueError):
@@ -40,6 +41,7 @@ class Migration:
     patched_blends: Mapping[Path, str]  #: original → file name
     files: Mapping[str, bytes]
     buildable: bool = False  #: whether the index script has a source to build sidecars for
+    packs: Plan | None = None  #: what `--packs` did; None where it was not asked for
 
     def shown(self, path: Path) -> str:
         """A path relative to the repository where it lies in it."""
@@ -52,9 +54,15 @@ def shown(path: Path, root: Path) -> str:
 
 
 def prepare(
-    project: Project, file: Path, *, out: Path | None = None, exclude_blocked: bool = False, annotate: bool = True
+    project: Project,
+    file: Path,
+    *,
+    out: Path | None = None,
+    exclude_blocked: bool = False,
+    annotate: bool = True,
+    packs: bool = False,
 ) -> Migration:
-    """Make the artifacts of a config without writing anything. Raises NotAConfig."""
+    """Make the artifacts of a config without writing anything; `packs` also declares index packs. Raises NotAConfig."""
     fixes = fix(project, [file], for_artifact=True, exclude_blocked=exclude_blocked)
     before = fixes.before
     if before.problems:
@@ -74,17 +82,21 @@ def prepare(
     config = before.models[0]
     folder = out if out is not None else output_folder(project, file)
     texts = dict(fixes.annotated if annotate else fixes.texts)
+    after, plan = fixes.analysis, None
+    if packs:
+        plain, plan = declare(project, config, fixes.texts, annotate=False)
+        texts, _ = declare(project, config, texts, annotate=annotate)
+        after = analyze(built(project, plan).with_overlays(overlays(plain)), [file])
     _add_readers(texts, config, project)
     names = _blend_names([path for path in texts if path != file])
     texts = _repointed(project, file, texts, names, folder, annotate=annotate)
     patched = f"{file.stem}-resumable.yaml" if file in texts else None
-    after = fixes.analysis
     files: dict[str, bytes] = {}
     if patched is not None:
         files[patched] = texts[file].to_bytes()
     files |= {name: texts[path].to_bytes() for path, name in names.items()}
     migrated = after.models[0]
-    migration = Migration(project, config, before, fixes, after, migrated, folder, patched, names, files)
+    migration = Migration(project, config, before, fixes, after, migrated, folder, patched, names, files, packs=plan)
     from .checklist import checklist
     from .index_script import index_inputs, index_script
     from .report import report
@@ -182,8 +194,7 @@ def _repointed(
     """The patched texts with every path to a blend as it has to be from the folder the copies lie in."""
     if not texts:
         return texts
-    overlays = {path: ("\ufeff" if source.bom else "") + source.text for path, source in texts.items()}
-    models = analyze(project.with_overlays(overlays), [file]).models
+    models = analyze(project.with_overlays(overlays(texts)), [file]).models
     edits: dict[Path, dict[Edit, str]] = {}
     for site in models[0].blend_sites if models else ():
         declared = site.location.file

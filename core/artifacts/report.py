@@ -15,6 +15,7 @@ from ..model.values import show
 from ..settings import repository_root
 from ..syntax.nodes import Document
 from .migrate import MARK, counts
+from .report_packs import packs_section
 from .report_sections import datasets_section, trainer_section, verification_section
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def report(migration: Migration, inputs: Inputs, listed: str) -> str:
         *_inputs(migration),
         *_findings(migration),
         *datasets_section(migration),
+        *packs_section(migration),
         *trainer_section(migration),
         *_launcher_and_storage(migration),
         *_audit(migration),
