@@ -32,6 +32,7 @@ class Dataset:
     shared: Section | None = None  #: the top level of a `multi_config` dataset, which overwrites the shared options
     listed: bool = False  #: a child of a list of datasets, which cannot be created from a base config
     entries: tuple[Entry, ...] = field(default=(), init=False)
+    _settings: dict[str, Setting] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def section(self) -> Section:
@@ -62,11 +63,15 @@ class Dataset:
         return cached
 
     @cached_property
-    def _settings(self) -> dict[str, Setting]:
-        return {}
+    def _stated(self) -> frozenset[str]:
+        """The keys that some layer of its sections speaks of: rules mostly ask for options that nobody sets."""
+        sections = self.sections if self.shared is None else (*self.sections, self.shared)
+        return frozenset(key for section in sections for key in section.names())
 
     def find(self, key: str) -> Found | None:
         """The pair that decides an option, or None where no file says it."""
+        if key not in self._stated:
+            return None
         for section in self._sections_for(key):
             if (found := section.get(key)) is not None:
                 return found
@@ -79,14 +84,15 @@ class Dataset:
         return self.sections
 
     def _setting(self, key: str) -> Setting:
-        for section in self._sections_for(key):
+        sections = self._sections_for(key)
+        for section in sections:
             found = section.get(key)
             if found is None:
                 continue
             value = read_value(self.config.resolution, found, (*section.path, key))
             subject = ".".join((*section.path, key))
             return Setting(key, value, found.origin, subject, found.location, found.key_location, found.anchor)
-        section = self.target(key)
+        section = sections[-1]  # nowhere stated, so it would be set where the children inherit it from
         option = OPTIONS.get(key)
         default = option.default if option is not None else None
         location = section.key_location or self.location
