@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .model.context import Context, GivenLauncher
 from .model.presence import Presence, on_disk
+from .model.runtime import Runtime, runtime_in_use
 from .settings import RuntimeContext, Settings, repository_root, runtime_context
 from .syntax.store import DocumentStore, Unreadable
 
@@ -112,6 +113,18 @@ class Project:
             presence=self.presence,
             launchers=self.launchers_of(config, alone=alone),
             read_launcher=self.read_launcher,
+            runtime=self.runtime(config),
+        )
+
+    def runtime(self, config: Path) -> Runtime:
+        """What the NeMo and Lhotse that a config is started with can do."""
+        settings = self.settings
+        return runtime_in_use(
+            repository_root(config.parent),
+            profile=settings.profile,
+            nemo=settings.nemo,
+            lhotse=settings.lhotse,
+            packages=self.stated_runtime.packages,
         )
 
     def discover(self, paths: Sequence[Path], *, force_exclude: bool = False) -> Discovery:

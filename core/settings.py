@@ -8,7 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from .settings_runtime import RuntimeContext, load_runtime, read_runtime
-from .settings_toml import SCOPES, SEVERITIES, TABLE, SettingsError, load, located, near_match, read, read_table
+from .settings_toml import (
+    PROFILES,
+    SCOPES,
+    SEVERITIES,
+    TABLE,
+    SettingsError,
+    load,
+    located,
+    near_match,
+    read,
+    read_table,
+)
 
 OWN_FILE = ".nemo-resumable.toml"
 
@@ -23,7 +34,7 @@ class Settings:
     root: Path  #: the folder of the settings file, else the repository's top, else where the search began
     file: Path | None = None
     launch_dir: Path | None = None  #: where training is started; the current folder when None
-    profile: str | None = None
+    profile: str | None = None  #: the NeMo and Lhotse that are assumed; None to look for some, else the default
     scope: str = "lhotse"  #: lhotse · opted-in (only configs that already ask for indexed or stateful loading)
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -146,6 +157,7 @@ def _checked(settings: Settings) -> Settings:
 
 __all__ = [
     "OWN_FILE",
+    "PROFILES",
     "SCOPES",
     "SEVERITIES",
     "RuntimeContext",

@@ -12,6 +12,9 @@ TABLE = "nemo-resumable"
 SCOPES = ("lhotse", "opted-in")
 SEVERITIES = ("fatal", "error", "warning", "note")
 
+#: Names of the pairs of NeMo and Lhotse that can be assumed; `model.profiles` says what each can do.
+PROFILES = ("nemo-3.0.0", "speech-main", "speech-main-gzip")
+
 
 class SettingsError(ValueError):
     """The settings cannot be used; the message names the file, the key and what is expected."""
@@ -143,6 +146,13 @@ def _scope(value: Any) -> str:
     return str(value)
 
 
+def _profile(value: Any) -> str:
+    if value not in PROFILES:
+        hint = near_match(value, PROFILES) if isinstance(value, str) else ""
+        raise _Wrong(", ".join(PROFILES[:-1]) + f" or {PROFILES[-1]}{hint}")
+    return str(value)
+
+
 def _severities(value: Any) -> dict[str, str]:
     table = _mapping(value, "a table of rule = level")
     for rule, level in table.items():
@@ -168,7 +178,7 @@ def _runtime(value: Any) -> Mapping[str, Any] | str:
 
 _READERS: dict[str, Callable[[Any], Any]] = {
     "launch_dir": _text,
-    "profile": _text,
+    "profile": _profile,
     "scope": _scope,
     "select": _rules,
     "ignore": _rules,

@@ -193,6 +193,11 @@ def _inputs(parser: argparse.ArgumentParser) -> None:
         "--launcher", action="append", default=[], metavar="FILE", help="a script that starts the config (repeatable)"
     )
     inputs.add_argument("--runtime", metavar="FILE", help="what is known of where training runs (.toml, .yaml, .json)")
+    inputs.add_argument("--nemo", metavar="DIR", help="the NeMo in use, whose files are read: a checkout or installed")
+    inputs.add_argument("--lhotse", metavar="DIR", help="the Lhotse in use, in the same way")
+    inputs.add_argument(
+        "--profile", metavar="NAME", help="what is assumed in use: nemo-3.0.0, speech-main (default), speech-main-gzip"
+    )
     inputs.add_argument("--indexes-root", metavar="DIR", help="the mirror in which `.idx` sidecars are built")
     inputs.add_argument("--index-pack-root", metavar="DIR", help="the folder of the index packs")
     inputs.add_argument("--launch-dir", metavar="DIR", help="where training is started (default: the current folder)")

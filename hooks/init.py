@@ -24,6 +24,12 @@ TEMPLATE = """\
 # The number to which `seed` and `shard_seed` are pinned.
 # seed = 42
 
+# The NeMo and Lhotse in use: checkouts, folders of installed packages or environments, of which the files are read; or
+# what is assumed: nemo-3.0.0, speech-main, speech-main-gzip. Default: what `.venv` here holds, else speech-main.
+# nemo = "../Speech"
+# lhotse = "../lhotse"
+# profile = "speech-main"
+
 # Rules to leave out (codes, prefixes or names), and severities to change.
 # ignore = ["NR120"]
 # severity = { NR113 = "error" }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from nemo_resumable.core.analysis import known_rule_names
 from nemo_resumable.core.project import Project
-from nemo_resumable.core.settings import SEVERITIES, Settings, check_rules, load_settings, merged, near_match
+from nemo_resumable.core.settings import PROFILES, SEVERITIES, Settings, check_rules, load_settings, merged, near_match
 from nemo_resumable.core.settings_toml import rule_word
 
 
@@ -94,7 +94,16 @@ def _project(settings: Settings, arguments: argparse.Namespace, cwd: Path) -> Pr
         index_pack_root=arguments.index_pack_root,
         runtime=str(_file(cwd, arguments.runtime, "--runtime")) if arguments.runtime else None,
         launch_dir=_folder(cwd, arguments.launch_dir, "--launch-dir"),
+        profile=_profile(arguments.profile),
+        nemo=_package(cwd, arguments.nemo, "nemo", "--nemo"),
+        lhotse=_package(cwd, arguments.lhotse, "lhotse", "--lhotse"),
     )
+    if arguments.profile:  # said on the command line, it holds against paths that the file gives
+        changed = replace(
+            changed,
+            nemo=changed.nemo if arguments.nemo else None,
+            lhotse=changed.lhotse if arguments.lhotse else None,
+        )
     project = Project(
         changed,
         cwd,
@@ -135,6 +144,27 @@ def _levels(texts: list[str], known: list[str]) -> Mapping[str, str]:
             raise UsageError(f"--severity: {unknown_rule(rule, [name for name in known if len(name) > 4])}")
         levels[rule] = level
     return levels
+
+
+def _profile(name: str | None) -> str | None:
+    if name is not None and name not in PROFILES:
+        near = near_match(name, PROFILES) or f"; there are {', '.join(PROFILES)}"
+        raise UsageError(f"--profile: `{name}` is no profile{near}")
+    return name
+
+
+def _package(cwd: Path, name: str | None, package: str, flag: str) -> Path | None:
+    """The folder that a user names for NeMo or Lhotse; raises UsageError where it does not hold it."""
+    folder = _folder(cwd, name, flag)
+    if folder is not None:
+        from nemo_resumable.core.model.probe import find
+
+        if find(folder, package) is None:
+            raise UsageError(
+                f"{flag}: there is no `{package}` package in `{name}`; name a checkout, a folder of installed packages or an "
+                "environment"
+            )
+    return folder
 
 
 def _folder(cwd: Path, name: str | None, flag: str) -> Path | None:

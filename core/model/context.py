@@ -11,6 +11,7 @@ from ..settings import RuntimeContext
 from ..syntax.nodes import Document
 from ..syntax.store import Unreadable
 from .presence import Presence, on_disk
+from .profiles import Runtime, assumed
 
 if TYPE_CHECKING:
     from .launcher.facts import Launcher
@@ -37,6 +38,7 @@ class Context:
     launchers: tuple[GivenLauncher, ...] = ()  #: scripts that may start the config
     read_launcher: Callable[[Path], Launcher | Unreadable] | None = None
     presence: Presence = on_disk  #: how the model asks whether a file is there
+    runtime: Runtime = field(default_factory=assumed)  #: what the NeMo and Lhotse in use can do
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +62,17 @@ class BlendFile:
 def find_blend(spec: str, declared_in: Path, external: bool, context: Context) -> BlendFile:
     """Find the file a string `input_cfg` names.
 
-    At run time the first level is relative to the launch directory and a level below to the declaring file. Where
-    nothing stands there, the user's `--blend` files and the usual folders are tried, so that a config can be judged
-    outside the place where it is launched.
+    At run time the first level is relative to the launch directory, and so is a level below in NeMo 3.0.0; since then it
+    is relative to the declaring file. Where nothing stands there, the user's `--blend` files and the usual folders are
+    tried, so that a config can be judged outside the place where it is launched.
     """
     if "://" in spec:
         return BlendFile(spec, None, "it is on remote storage, and nothing is fetched")
-    first = (declared_in.parent if external else context.launch_dir) / spec
-    candidates = [(first, "beside the declaring file" if external else "in the launch directory")]
+    candidates = [(context.launch_dir / spec, "in the launch directory")]
     if external:
-        candidates.append((context.launch_dir / spec, "in the launch directory"))
+        beside = (declared_in.parent / spec, "beside the declaring file")
+        candidates.insert(0 if context.runtime.nested_relative else 1, beside)
+    first = candidates[0][0]
     name = Path(spec).name
     candidates += [(path, "named with --blend") for path in context.blends if path.name == name]
     if not Path(spec).is_absolute():

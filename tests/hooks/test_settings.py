@@ -49,7 +49,7 @@ def test_every_key(top: Path) -> None:
         top,
         """
         launch-dir = "work"
-        profile = "nemo-2.6"
+        profile = "nemo-3.0.0"
         scope = "opted-in"
         select = ["nr1", "NR301"]
         ignore = ["unfixed-shard-seed"]
@@ -78,7 +78,7 @@ def test_every_key(top: Path) -> None:
         root=top,
         file=top / ".nemo-resumable.toml",
         launch_dir=top / "work",
-        profile="nemo-2.6",
+        profile="nemo-3.0.0",
         scope="opted-in",
         select=("NR1", "NR301"),
         ignore=("unfixed-shard-seed",),
