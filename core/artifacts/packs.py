@@ -23,7 +23,9 @@ from ..model.values import Unknown
 from ..project import Project
 from ..syntax.applying import annotated, apply_edits
 from ..syntax.editing import CannotEdit
-from ..syntax.nodes import Document
+from ..syntax.nodes import Document, to_plain
+from ..syntax.reader import read
+from ..syntax.store import Unreadable
 from ..text import Source
 
 #: Names of folders that say nothing of a dataset.
@@ -74,7 +76,13 @@ def declare(
     file = original.document.source.path
     changed = project.with_overlays(overlays(texts))
     config = analyze(changed, [file]).models[0]
-    plan, edits = _planned(config)
+    refused: frozenset[Path] = frozenset()
+    while True:
+        plan, edits = _planned(config, refused)
+        bad = {path for path, wanted in edits.items() if not _adds_packs_alone(changed.store.load(path), wanted)}
+        if not bad:
+            break
+        refused |= bad
     places = {_looks(entry): place_of(entry) for dataset in original.datasets for entry in dataset.all_entries}
     plan = replace(
         plan,
@@ -88,6 +96,23 @@ def declare(
         notes = {edit: f"index pack: {edit.note}" for edit in wanted}
         result[path] = annotated(document.source, wanted, notes) if annotate else apply_edits(document.source, wanted)
     return result, plan
+
+
+def _adds_packs_alone(document: Document | Unreadable, edits: list[Edit]) -> bool:
+    """Whether a file says what it said before, save for packs."""
+    assert isinstance(document, Document)
+    after = read(apply_edits(document.source, edits))
+    if not after.parses or document.root is None or after.root is None:
+        return False
+    return _without_packs(to_plain(document.root)) == _without_packs(to_plain(after.root))
+
+
+def _without_packs(value: object) -> object:
+    if isinstance(value, dict):
+        return {
+            key: _without_packs(item) for key, item in value.items() if key not in ("index_pack", "index_pack_root")
+        }
+    return [_without_packs(item) for item in value] if isinstance(value, list) else value
 
 
 def overlays(texts: Mapping[Path, Source]) -> dict[Path, str]:
@@ -136,7 +161,7 @@ def _declared(entry: Entry, held: tuple[Entry, ...]) -> Declared:
     return Declared(entry, place_of(entry), name, held, sum(map(packs.shards, held)), path, new=False)
 
 
-def _planned(config: TrainingConfig) -> tuple[Plan, dict[Path, list[Edit]]]:
+def _planned(config: TrainingConfig, refused: frozenset[Path]) -> tuple[Plan, dict[Path, list[Edit]]]:
     threshold = config.context.pack_threshold
     uses: dict[int, list[tuple[Dataset, Outer]]] = {}
     for dataset in config.datasets:
@@ -145,7 +170,8 @@ def _planned(config: TrainingConfig) -> tuple[Plan, dict[Path, list[Edit]]]:
     declared = list(existing(config))
     taken = {pack.name.rsplit("/", 1)[-1] for pack in declared}
     kept: list[Kept] = []
-    edits: dict[Path, list[Edit]] = {}
+    chosen: list[Edit] = []
+    roots: list[Edit] = []  # after all others: a section that ends with an entry has its own end at the same place
     small, rootless = 0, False
     for shared in uses.values():
         outer = shared[0][1]
@@ -166,19 +192,24 @@ def _planned(config: TrainingConfig) -> tuple[Plan, dict[Path, list[Edit]]]:
             name = _name(outer, shared[0][0], taken)
             try:
                 wanted = [*outer.entry.set("index_pack", name)]
-                for dataset, _ in shared:
-                    wanted += _set_root(dataset, outer.entry)
+                root_edits = [edit for dataset, _ in shared for edit in _set_root(dataset, outer.entry)]
+                if any(edit.file in refused for edit in (*wanted, *root_edits)):
+                    raise CannotEdit("what the file says would change")
             except CannotEdit as error:
-                kept.append(Kept(outer.entry, place_of(outer.entry), size, f"its entry cannot be edited: {error}"))
+                kept.append(
+                    Kept(outer.entry, place_of(outer.entry), size, f"its entry cannot be edited safely: {error}")
+                )
                 continue
             taken.add(name)
-            for edit in wanted:
-                if edit not in edits.setdefault(edit.file, []):
-                    edits[edit.file].append(edit)
+            chosen += wanted
+            roots += root_edits
             file = None if "${" in root else config.context.launch_dir / root / name
             declared.append(
                 Declared(outer.entry, place_of(outer.entry), name, outer.held, outer.shards, file, new=True)
             )
+    edits: dict[Path, list[Edit]] = {}
+    for edit in dict.fromkeys((*chosen, *roots)):
+        edits.setdefault(edit.file, []).append(edit)
     return Plan(tuple(declared), tuple(kept), small, threshold, rootless), edits
 
 
