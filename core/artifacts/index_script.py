@@ -264,9 +264,13 @@ def _command_lead(own: Path | None, migration: Migration) -> tuple[list[str], st
 
 
 def _context_notes(migration: Migration) -> list[str]:
-    """Comment lines on the container and its mounts, where the runtime context names them."""
-    runtime = migration.project.settings.runtime
-    if not isinstance(runtime, dict):
-        return []
-    notes = [f"# {key}: {runtime[key]}" for key in ("container", "mounts", "env") if key in runtime]
-    return ["#", "# The runtime context names:", *notes] if notes else []
+    """Comment lines on container, mounts and workers, where the runtime context names them; of variables only the names."""
+    stated = migration.project.stated_runtime
+    notes = [
+        ("container", stated.container),
+        ("mounts", ", ".join(stated.mounts)),
+        ("variables", ", ".join(sorted(stated.variables))),
+        ("worker processes a rank", stated.workers),
+    ]
+    lines = [f"# {name}: {' '.join(str(value).split())}" for name, value in notes if value not in (None, "")]
+    return ["#", "# The runtime context names:", *lines] if lines else []

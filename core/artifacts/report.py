@@ -15,6 +15,7 @@ from ..model.values import show
 from ..settings import repository_root
 from ..syntax.nodes import Document
 from .migrate import MARK, counts
+from .report_launch import launcher_section, storage_section
 from .report_packs import packs_section
 from .report_sections import datasets_section, trainer_section, verification_section
 
@@ -38,7 +39,8 @@ def report(migration: Migration, inputs: Inputs, listed: str) -> str:
         *datasets_section(migration),
         *packs_section(migration),
         *trainer_section(migration),
-        *_launcher_and_storage(migration),
+        *launcher_section(migration),
+        *storage_section(migration),
         *_audit(migration),
         *_changes(migration, root),
         *verification_section(migration, inputs),
@@ -84,6 +86,7 @@ def _inputs(migration: Migration) -> list[str]:
     for blend in config.blends:
         assert blend.path is not None
         lines.append(f"- blend `{blend.spec}`: `{migration.shown(blend.path)}`, found {_how(blend.how, migration)}")
+    lines += [f"- launcher `{migration.shown(launcher.source.path)}`" for launcher, _ in config.launchers]
     missing = migration.after.configs[0].unverified
     lines += ["", "Not inspected:", "", *(f"- {part}" for part in missing)] if missing else []
     return [*lines, ""]
@@ -162,34 +165,6 @@ def _cell(value: object, *, null: bool = False) -> str:
     if null and value is None:
         return "`null`"
     return "" if value is None or value == "" else f"`{show(value)}`"
-
-
-def _launcher_and_storage(migration: Migration) -> list[str]:
-    storage = storage_of(migration.migrated.datasets)
-    lines = [
-        "## Launcher",
-        "",
-        "No launcher was read. By hand: it passes no `seed` and no `shard_seed`, or in every chunk the same; it starts every",
-        "chunk with the same nodes, ranks and workers; its walltime is at least 10 minutes above `max_time_per_run`; it starts",
-        "the patched config; `LHOTSE_USE_WORKER_PARTITION` is not exported (the loader sets it itself).",
-        "",
-        "## Storage",
-        "",
-        f"Workflow: {storage.workflow}.",
-    ]
-    if storage.remote:
-        lines += [
-            "",
-            f"{storage.remote} path pattern(s) are remote ({storage.named}), {storage.local} local. Every rank needs the `aistore` "
-            "SDK, `AIS_ENDPOINT` and `USE_AIS_GET_BATCH=true`; without the last, a tar reader is opened for every shard. "
-            "Sidecars belong on a file system: `indexes_root` has to be set.",
-        ]
-    elif storage.local:
-        lines += [
-            "",
-            "All stated paths are local: no AIStore variable is needed, and `USE_AIS_GET_BATCH` should stay unset.",
-        ]
-    return [*lines, ""]
 
 
 def _audit(migration: Migration) -> list[str]:
