@@ -206,5 +206,24 @@ def _unverified(config: TrainingConfig) -> tuple[str, ...]:
     ]
     if unset:
         parts.append(f"{len(unset)} data path{'s' if len(unset) > 1 else ''} with unknown parts")
-    parts += ["the launcher (launchers are not read yet)", "the NeMo and Lhotse in use (not inspected yet)"]
+    parts += [*_unseen_of_launchers(config), "the NeMo and Lhotse in use (not inspected yet)"]
     return tuple(dict.fromkeys(parts))
+
+
+def _unseen_of_launchers(config: TrainingConfig) -> list[str]:
+    if not config.launchers:
+        return ["the launcher (none was given or found)"]
+    parts = []
+    for launcher, launches in config.launchers:
+        name = launcher.source.path.name
+        if launcher.gaps:
+            parts.append(f"part of the launcher `{name}`")
+        if not launches:
+            parts.append(f"the training command (none is in the launcher `{name}`)")
+        parts += [
+            f"the override of `{override.key}` in `{name}`"
+            for launch in launches
+            for override in launch.overrides
+            if override.value.text is None and override.value.varies is None
+        ]
+    return parts
