@@ -48,6 +48,8 @@ class Entry:
     sequence: Sequence | None = None
     index: int = 0
     children: tuple[Entry, ...] = field(default=(), init=False)
+    _settings: dict[str, Setting] = field(default_factory=dict, init=False, repr=False)
+    _found: dict[str, Found | None] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def document(self) -> Document:
@@ -89,14 +91,6 @@ class Entry:
         if cached is None:
             cached = self._settings[key] = self._setting(key)
         return cached
-
-    @cached_property
-    def _settings(self) -> dict[str, Setting]:
-        return {}
-
-    @cached_property
-    def _found(self) -> dict[str, Found | None]:
-        return {}
 
     def _setting(self, key: str) -> Setting:
         if self.flat:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -118,6 +118,19 @@ class TrainingConfig:
 
     def setting(self, path: tuple[str, ...], default: object = None) -> Setting:
         """The effective value of any other key of the config, such as ("trainer", "devices")."""
+        known = self._settings.get(path)
+        if known is None:
+            known = self._settings[path] = self._setting(path)
+        if default is None or known.stated or not known.known:
+            return known
+        return replace(known, value=default)
+
+    @cached_property
+    def _settings(self) -> dict[tuple[str, ...], Setting]:
+        return {}
+
+    def _setting(self, path: tuple[str, ...]) -> Setting:
+        """What some file says of a key, else None by default, or Unknown where a missing base may say it."""
         subject = ".".join(path)
         section: Section | None = self.composition.root
         location = Location(self.document.source, _start(self.document))
@@ -134,6 +147,7 @@ class TrainingConfig:
                 break
             section, location = child, child.key_location or location
         base = self.composition.hidden(path)
+        default = None
         if base is not None:
             default = Unknown(f"the base config `{base.name}` may set it and was not found", "base", "?")
         return Setting(path[-1], default, Origin.DEFAULT, subject, location)

@@ -232,14 +232,19 @@ def rhythm(config: TrainingConfig) -> str | None:
         return by_epoch
     if not (validated.known and every.known and epochs.known):
         return None
-    validation = config.setting((*config.place, "validation_ds"))
-    if (validated.value is not None and not validated.value) or validation.is_(None):
+    if (validated.value is not None and not validated.value) or not _may_validate(config):
         return NEVER
     if epochs.value not in (1, None):
         return by_epoch
     if is_count(every.value) or (isinstance(every.value, float) and 0 < every.value < 1):
         return OFTEN
     return by_epoch
+
+
+def _may_validate(config: TrainingConfig) -> bool:
+    """Whether there is a section of validation datasets, or may be one."""
+    path = (*config.place, "validation_ds")
+    return config.composition.root.at(path) is not None or not config.setting(path).is_(None)
 
 
 def is_count(value: object) -> bool:
