@@ -12,7 +12,7 @@ from ..syntax.nodes import Sequence
 from ..syntax.removing import remove_pair, rename_key
 from .composition import Found, Section
 from .resolution import Resolution
-from .schema import BATCH_OPTIONS, BUCKETING_SWITCHES, MULTIMODAL_BATCH, OPTIONS
+from .schema import BATCH_OPTIONS, BUCKETING_SWITCHES, MULTIMODAL_BATCH, OPTIONS, Option
 from .values import Origin, Setting, Unknown, as_type, show
 
 if TYPE_CHECKING:
@@ -77,30 +77,35 @@ class Dataset:
                 return found
         return None
 
+    def option(self, key: str) -> Option | None:
+        """The option of the NeMo in use; where it does not know a key, the one that another NeMo has."""
+        return self.config.context.runtime.options.get(key) or OPTIONS.get(key)
+
     def _sections_for(self, key: str) -> tuple[Section, ...]:
-        option = OPTIONS.get(key)
+        option = self.option(key)
         if self.shared is not None and option is not None and option.shared:
             return (self.shared,)
         return self.sections
 
     def _setting(self, key: str) -> Setting:
         sections = self._sections_for(key)
-        for section in sections:
+        for section in sections if key in self._stated else ():
             found = section.get(key)
             if found is None:
                 continue
             value = read_value(self.config.resolution, found, (*section.path, key))
             subject = ".".join((*section.path, key))
             return Setting(key, value, found.origin, subject, found.location, found.key_location, found.anchor)
-        section = sections[-1]  # nowhere stated, so it would be set where the children inherit it from
-        option = OPTIONS.get(key)
+        section = sections[-1]
+        option = self.option(key)
         default = option.default if option is not None else None
-        location = section.key_location or self.location
-        base = self.config.composition.hidden((*section.path, key))
+        missing = self.config.composition.missing
+        base = self.config.composition.hidden((*section.path, key)) if missing else None
         if base is not None:
             reason = f"the base config `{base.name}` may set it and was not found"
             default = Unknown(reason, "base", "?")
-        return Setting(key, default, Origin.DEFAULT, ".".join((*section.path, key)), location)
+        subject = ".".join((*section.path, key))
+        return Setting(key, default, Origin.DEFAULT, subject, section.key_location or self.location)
 
     def keys(self) -> list[str]:
         """The keys of the dataset's own section, as written and inherited."""

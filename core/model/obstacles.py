@@ -48,7 +48,7 @@ def compressed_tars(source: Entry) -> Iterator[PathText]:
 
 
 def compressed_manifests(source: Entry) -> Iterator[PathText]:
-    """Manifests, cuts and text in a compression that cannot be indexed, also those inside a local Shar folder."""
+    """Manifests, cuts and text that are compressed, also those inside a local Shar folder."""
     if source.reader == "parquet":
         return
     for path in source.paths:
@@ -60,17 +60,35 @@ def compressed_manifests(source: Entry) -> Iterator[PathText]:
             yield path
 
 
-def compressed_cuts_inside(source: Entry, folder: str) -> bool:
-    """Whether a local Shar folder, where it is on this machine, holds compressed cuts (Lhotse writes them so)."""
+def gzip_indexed(source: Entry, path: PathText) -> bool:
+    """Whether the Lhotse in use can index a compressed manifest: gzip on a file system, where it can at all."""
+    if not source.dataset.config.context.runtime.gzip_indexes or paths.is_remote(path.text):
+        return False
+    suffix = paths.compression(path.name)
+    if suffix is None:
+        return not compressed_cuts_inside(source, path.text, but=".gz")
+    return suffix == ".gz"
+
+
+def unindexed_manifests(source: Entry) -> Iterator[PathText]:
+    """Compressed manifests that the Lhotse in use cannot index."""
+    return (path for path in compressed_manifests(source) if not gzip_indexed(source, path))
+
+
+def compressed_cuts_inside(source: Entry, folder: str, but: str | None = None) -> bool:
+    """Whether a local Shar folder, where it is on this machine, holds compressed cuts (Lhotse writes them so).
+
+    `but` is a compression that does not count.
+    """
     if paths.is_remote(folder):
         return False
-    return _has_compressed_cuts(source.dataset.config.context.launch_dir / folder)
+    return _has_compressed_cuts(source.dataset.config.context.launch_dir / folder, but)
 
 
-def _has_compressed_cuts(folder: Path) -> bool:
+def _has_compressed_cuts(folder: Path, but: str | None) -> bool:
     try:
         with os.scandir(folder) as entries:
-            return any(e.name.startswith("cuts.") and paths.compression(e.name) is not None for e in entries)
+            return any(e.name.startswith("cuts.") and paths.compression(e.name) not in (None, but) for e in entries)
     except OSError:
         return False
 
@@ -106,7 +124,7 @@ _RAISING: tuple[tuple[str, Callable[[Entry], object]], ...] = (
     ("NR302", refused_slice),
     ("NR303", mapped_cuts),
     ("NR304", lambda source: next(compressed_tars(source), None)),
-    ("NR305", lambda source: next(compressed_manifests(source), None)),
+    ("NR305", lambda source: next(unindexed_manifests(source), None)),
     ("NR306", lambda source: next(pipes(source), None)),
     ("NR307", lambda source: next(standard_inputs(source), None)),
     ("NR319", lambda source: next(cuts_without_jsonl(source), None)),

@@ -8,10 +8,13 @@ from ..findings import Fix, FixKind, Severity
 from ..model import obstacles, paths
 from ..model.blend import Entry, PathText, Source
 from ..model.dataset import TrainingDataset
+from ..model.sidecars import sidecar_path
 from ..model.values import show
 from .drafts import Draft, about, attempt
 from .migration import in_group
 from .registry import rule
+
+_MOST_SIDECARS = 10_000  #: shards beyond this are not looked for one by one
 
 
 def exclude(source: Entry, reason: str) -> Fix:
@@ -100,25 +103,60 @@ def compressed_tar(source: Source) -> Iterator[Draft]:
 @rule("NR305", "compressed-manifest", Severity.FATAL, fix=FixKind.CHOICE)
 def compressed_manifest(source: Source) -> Iterator[Draft]:
     """A manifest or cuts file is compressed."""
-    if source.judged_indexed:
-        for path in obstacles.compressed_manifests(source):
-            suffix = paths.compression(path.name)
-            if suffix is None:
-                message = f"the Shar folder `{path.text}` holds compressed cuts, which cannot be indexed: a ValueError at start-up"
-            else:
-                message = f"`{path.name}` is compressed (`{suffix}`), which lhotse 2.0.0a7 cannot index: a ValueError at start-up"
-            more = (
-                ""
-                if suffix not in (None, ".gz")
-                else " A later Lhotse may index gzip with `indexed_gzip`, an `.idx` and a `.gzidx`."
-            )
-            yield at_path(
-                source,
-                path,
-                message,
-                f"NR305: {suffix or 'compressed cuts'} cannot be indexed",
-                rationale="Decompress the JSONL once and point the config at it." + more,
-            )
+    if not source.judged_indexed:
+        return
+    for path in obstacles.compressed_manifests(source):
+        suffix = paths.compression(path.name)
+        what = (
+            f"`{path.name}` is compressed (`{suffix}`)"
+            if suffix
+            else f"the Shar folder `{path.text}` holds compressed cuts"
+        )
+        if obstacles.gzip_indexed(source, path):
+            if not has_gzip_sidecars(source, path):
+                yield at_path(
+                    source,
+                    path,
+                    f"{what}: random access needs indexed_gzip, .idx and .gzidx, without which start-up fails",
+                    "",
+                    choice=False,
+                    rationale="Install `indexed_gzip` where training runs and build both sidecars, or decompress the JSONL once.",
+                    severity=Severity.ERROR,
+                )
+            continue
+        yield at_path(
+            source,
+            path,
+            f"{what}, which {_unable(source, path)}: a ValueError at start-up",
+            f"NR305: {suffix or 'compressed cuts'} cannot be indexed",
+            rationale="Decompress the JSONL once and point the config at it.",
+        )
+
+
+def _unable(source: Entry, path: PathText) -> str:
+    """The clause that says by whom a compressed manifest cannot be indexed, and what could."""
+    runtime = source.dataset.config.context.runtime
+    if paths.compression(path.name) not in (None, ".gz"):
+        return f"{runtime.lhotse.label} cannot index"
+    if runtime.gzip_indexes:
+        return "can be indexed on a file system only"
+    return f"{runtime.lhotse.label} cannot index (a later one would need `indexed_gzip`, an `.idx` and a `.gzidx`)"
+
+
+def has_gzip_sidecars(source: Entry, path: PathText) -> bool:
+    """Whether all that random access to a gzip manifest takes is known to be there."""
+    context = source.dataset.config.context
+    place, root = context.runtime.environment, source["indexes_root"]
+    if place is None or not place.indexed_gzip or not path.known or not root.known or not path.name:
+        return False
+    if paths.count(path.text) > _MOST_SIDECARS or paths.compression(path.name) is None:
+        return False
+    where = str(root.value) if root.value is not None else None
+    return all(
+        context.presence(context.launch_dir / sidecar_path(name, where, suffix)) is True
+        for name in paths.expand(path.text)
+        for suffix in (".idx", ".gzidx")
+    )
 
 
 @rule("NR306", "piped-source", Severity.FATAL, fix=FixKind.CHOICE)

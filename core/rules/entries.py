@@ -29,9 +29,17 @@ _MANIFEST_NAME = re.compile(r"manifest[^/]*_(\d+)[^/]*\.json")
 def unknown_source_type(entry: Entry) -> Iterator[Draft]:
     """The `type` of an entry is not registered."""
     setting = entry["type"]
-    if entry.flat or not setting.known or setting.value is None or setting.value in SOURCE_TYPES:
+    runtime = entry.dataset.config.context.runtime
+    if entry.flat or not setting.known or setting.value is None or setting.value in runtime.types:
         return
-    near = difflib.get_close_matches(str(setting.value), SOURCE_TYPES, 1, cutoff=0.8)
+    if isinstance(setting.value, str) and setting.value in SOURCE_TYPES:
+        yield about(
+            setting,
+            f"`{setting.value}` is no source type of {runtime.nemo.label}, which registers it in later versions only: an "
+            "AssertionError at start-up",
+        )
+        return
+    near = difflib.get_close_matches(str(setting.value), sorted(runtime.types), 1, cutoff=0.8)
     fix = attempt(f"Set `type` to {near[0]}", lambda: entry.set("type", near[0])) if near else None
     yield about(
         setting,
@@ -131,16 +139,24 @@ def partial_weights(dataset: Dataset) -> Iterator[Draft]:
 @rule("NR314", "invalid-weight", Severity.ERROR)
 def invalid_weight(dataset: Dataset) -> Iterator[Draft]:
     """A weight is not a positive number."""
+    runtime = dataset.config.context.runtime
     for siblings in _siblings(dataset):
-        for entry in siblings:
-            setting = entry.own("weight")
-            if setting is None or not setting.known:
-                continue
+        stated = [setting for entry in siblings if (setting := entry.own("weight")) is not None and setting.known]
+        none_positive = len(siblings) > 1 and len(stated) == len(siblings) and all(s.value == 0 for s in stated)
+        for setting in stated:
             value = setting.value
-            number = type(value) in (int, float)
-            if number and (value > 0 or (len(siblings) == 1 and value >= 0)):  # type: ignore[operator]
+            if type(value) not in (int, float):
+                what = "not a number"
+            elif value < 0:  # type: ignore[operator]
+                what = "negative"
+            elif value > 0 or len(siblings) == 1:  # type: ignore[operator]
                 continue
-            what = "not a number" if not number else "negative" if value < 0 else "zero"  # type: ignore[operator]
+            elif none_positive:
+                what = "and none beside it is positive"
+            elif runtime.zero_weights:
+                continue
+            else:
+                what = f"which {runtime.nemo.label} does not take as switched off"
             yield about(setting, f"`weight` is `{show(value)}`, {what}: the mixture raises a ValueError at start-up")
 
 

@@ -27,10 +27,16 @@ class Migration:
     raising: tuple[Obstacle, ...]  #: sources that would raise at start-up
     streaming: tuple[Obstacle, ...]  #: sources that would go on streaming without a word
     unread: tuple[str, ...]  #: blends that could not be read
+    drops: str = ""  #: the NeMo in use, where it does not know `indexed`: it would stream without a word
+    refuses: str = ""  #: the Lhotse in use, where it has no indexes and NeMo asks for them: it would raise at start-up
 
     @property
     def reason(self) -> str:
         """Why the group is withheld in place, or "" when it is not."""
+        if self.drops:
+            return f"{self.drops} does not know `indexed` and streams: with a fixed `shard_seed` every rank would draw the same items"
+        if self.refuses:
+            return f"{self.refuses} has no indexes: every source would raise at start-up once indexed"
         if self.streaming:
             return f"{_listed(self.streaming)} can only stream: with a fixed `shard_seed` every rank would draw the same items"
         if self.raising:
@@ -60,6 +66,7 @@ def migration(dataset: TrainingDataset) -> Migration:
     cached = dataset.config.memo.get(name)
     if isinstance(cached, Migration):
         return cached
+    runtime = dataset.config.context.runtime
     siblings = [other for other in dataset.config.training if group_of(other) == name]
     found = [obstacle for sibling in siblings for obstacle in obstacles(sibling)]
     unread = tuple(
@@ -71,6 +78,8 @@ def migration(dataset: TrainingDataset) -> Migration:
         tuple(obstacle for obstacle in found if obstacle.code not in _UNPARTITIONED),
         tuple(obstacle for obstacle in found if obstacle.code in _UNPARTITIONED),
         unread,
+        drops=runtime.nemo.label if "indexed" not in runtime.options else "",
+        refuses=runtime.lhotse.label if not runtime.indexed_core else "",
     )
     dataset.config.memo[name] = state
     return state
@@ -79,7 +88,7 @@ def migration(dataset: TrainingDataset) -> Migration:
 def in_group(dataset: TrainingDataset, title: str, edits: Callable[[], tuple[Edit, ...]], *, pins: bool = False) -> Fix:
     """A fix of the group. `pins` marks the one that is wrong, also in the artifact, while a source can only stream."""
     state = migration(dataset)
-    artifact = not (pins and state.streaming)
+    artifact = not (pins and (state.streaming or state.drops))
     return attempt(title, edits, group=group_of(dataset), withheld=state.reason, artifact=artifact)
 
 

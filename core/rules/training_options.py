@@ -156,7 +156,7 @@ def ignored_ais_option(dataset: TrainingDataset) -> Iterator[Draft]:
     """An AIStore option stands in the YAML, where nothing reads it."""
     for key in sorted(AIS_OPTIONS):
         setting = dataset[key]
-        if setting.stated:
+        if setting.stated and key not in dataset.config.context.runtime.options:
             yield about(
                 setting,
                 f"`{key}` is no option of the dataloader: it is dropped with a warning, only the environment variable "

@@ -8,6 +8,7 @@ from functools import partial
 
 from ..findings import FixKind, Severity
 from ..model.dataset import Dataset
+from ..model.profiles import INDEXING, RESUMING
 from ..model.schema import AIS_OPTIONS, OPTIONS, READ_ELSEWHERE, Option
 from ..model.values import Setting, Unknown, show
 from .drafts import Draft, about, attempt
@@ -100,11 +101,21 @@ def missing_mandatory_value(dataset: Dataset) -> Iterator[Draft]:
 @rule("NR005", "unknown-option", Severity.WARNING, fix=FixKind.SAFE)
 def unknown_option(dataset: Dataset) -> Iterator[Draft]:
     """The dataloader's schema does not know a key."""
+    runtime = dataset.config.context.runtime
+    options = runtime.options
     for key in dataset.section.names():
-        if key in OPTIONS or key in READ_ELSEWHERE or key in AIS_OPTIONS or key.startswith("_"):
+        if key in options or key in READ_ELSEWHERE or key in AIS_OPTIONS or key.startswith("_"):
             continue
         setting = dataset[key]
-        near = difflib.get_close_matches(key, OPTIONS, 1, cutoff=0.87)
+        if key in OPTIONS:
+            if key not in RESUMING and key not in INDEXING:  # of which NR702 speaks
+                yield about(
+                    setting,
+                    f"`{key}` is no option of {runtime.nemo.label}, only of later versions: it is dropped with a warning",
+                    at_key=True,
+                )
+            continue
+        near = difflib.get_close_matches(key, options, 1, cutoff=0.87)
         if near:
             yield about(
                 setting,
@@ -127,7 +138,7 @@ def unknown_option(dataset: Dataset) -> Iterator[Draft]:
 def wrong_type(dataset: Dataset) -> Iterator[Draft]:
     """A value cannot be merged into the schema's type."""
     for key in dataset.section.names():
-        option = OPTIONS.get(key)
+        option = dataset.config.context.runtime.options.get(key)
         if option is None or key in ("seed", "shard_seed"):
             continue  # NR109, NR110 and NR206 speak of the seeds
         setting = dataset[key]
