@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from nemo_resumable.core.model.config import TrainingConfig
 from nemo_resumable.core.model.reading import BLEND, readings
 from nemo_resumable.core.project import Project
 
+from .housekeeping import release
 from .store import NotingStore
 
 
@@ -25,7 +27,7 @@ class Result:
     reads: frozenset[Path]  #: every path that was asked for; one that is missing may come into being
     blends: frozenset[Path]  #: files that are judged as this config's blends
     is_config: bool
-    seconds: float
+    seconds: float  #: of the processor: what other programs take says nothing of the next run
 
     @property
     def model(self) -> TrainingConfig | None:
@@ -38,7 +40,7 @@ def judge(project: Project, root: Path) -> Result:
     store = project.store
     assert isinstance(store, NotingStore)
     store.asked = set()
-    started = time.perf_counter()
+    started = time.thread_time()
     analysis = analyze(project, [root])
     blends = {
         reading.document.source.path
@@ -47,7 +49,7 @@ def judge(project: Project, root: Path) -> Result:
         if reading.role == BLEND
     }
     reads = frozenset(store.asked | {root} | {finding.location.file for finding in analysis.findings})
-    return Result(root, analysis, reads, frozenset(blends), bool(analysis.models), time.perf_counter() - started)
+    return Result(root, analysis, reads, frozenset(blends), bool(analysis.models), time.thread_time() - started)
 
 
 @dataclass(slots=True)
@@ -58,10 +60,12 @@ class Analyses:
     stale: set[Path] = field(default_factory=set)
     #: What a look at the whole workspace found: configs with what they read, most of them not judged at the moment.
     readers: dict[Path, frozenset[Path]] = field(default_factory=dict)
+    _discarded: list[Result] = field(default_factory=list)
     _readers_of: dict[Path, set[Path]] = field(default_factory=dict)
 
     def keep(self, result: Result) -> None:
         """Put a result in place of the one before."""
+        self._discard(self.results.pop(result.root, None))
         self.results[result.root] = result
         self.stale.discard(result.root)
         if result.is_config:
@@ -85,10 +89,22 @@ class Analyses:
         for path in self.readers.pop(config, ()):
             self._readers_of[path].discard(config)
 
-    def drop(self, root: Path) -> Result | None:
+    def drop(self, root: Path) -> None:
         """Forget a result; what it read stays known."""
         self.stale.discard(root)
-        return self.results.pop(root, None)
+        self._discard(self.results.pop(root, None))
+
+    def _discard(self, result: Result | None) -> None:
+        if result is not None:
+            self._discarded.append(result)
+
+    def sweep(self) -> None:
+        """Take apart what was discarded, save what a request still looks at."""
+        while self._discarded:
+            result = self._discarded.pop()
+            if sys.getrefcount(result) <= 2:  # this name and the argument
+                for model in result.analysis.models:
+                    release(model)
 
     def configs_reading(self, path: Path) -> set[Path]:
         """The configs that depend on a path, as far as they were seen, judged or not; a config depends on itself."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from lsprotocol import types
 from nemo_resumable.core.settings import OWN_FILE
@@ -17,6 +18,7 @@ from .session import AT_ONCE_SECONDS, Session
 
 #: How long typing has to pause before a run that is not cheap.
 PAUSE_SECONDS = 0.15
+_IDLE_SECONDS = 1.0
 _SETTINGS = (OWN_FILE, "pyproject.toml")
 
 
@@ -27,6 +29,16 @@ class Shown:
     version: int | None
     diagnostics: list[types.Diagnostic]
     number: int  #: goes up with each change; the result id of a client that asks
+
+
+class Tidy(Protocol):
+    """Looks for garbage where it is worth it."""
+
+    def __call__(self, *, idle: bool) -> None: ...
+
+
+def _leave(*, idle: bool) -> None:
+    """Leave it to Python's own collector, as long as nobody has taken over from it."""
 
 
 class Checker:
@@ -41,7 +53,7 @@ class Checker:
         self._pushed: set[Path] = set()
         self._number = 0
         self.waiting: Callable[[], int] = lambda: 0  #: how many messages have come in and are not handled yet
-        self.tidy: Callable[[], None] = lambda: None  #: called when much was made that is garbage now
+        self.tidy: Tidy = _leave  #: called when what was made may be garbage by now
 
     def wake(self) -> None:
         """Something has changed: judge what depends on it, soon."""
@@ -76,8 +88,13 @@ class Checker:
                 return
 
     def _ended(self, task: asyncio.Task[None]) -> None:
+        asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._idle)
         if not task.cancelled() and isinstance(error := task.exception(), Exception):
             self._client.bug(error)
+
+    def _idle(self) -> None:
+        if self._task is not None and self._task.done() and not self.waiting():
+            self.tidy(idle=True)
 
     async def _run(self) -> None:
         session = self._session
@@ -87,6 +104,8 @@ class Checker:
             for document in due:
                 await session.attempt(document.path)
             self._show_all()
+            session.analyses.sweep()
+            self.tidy(idle=False)
             if not any(session.due(document.path) for document in session.documents):
                 return
 

@@ -80,6 +80,7 @@ def _serve_tcp(host: str, port: int) -> int:
 
 def _serve(channel: Channel) -> int:
     """Serve until the client says `exit` or the stream ends."""
+    from . import housekeeping
     from .server import create_server
     from .transport import Inbox, handle_messages
 
@@ -90,6 +91,8 @@ def _serve(channel: Channel) -> int:
     async def serve() -> None:
         inbox = Inbox(channel)
         server.client.loop = asyncio.get_running_loop()
+        server.checker.tidy = housekeeping.tidy
+        housekeeping.begin()
         server.protocol.set_writer(channel)
         server.checker.waiting = lambda: inbox.waiting
         await handle_messages(inbox, server.protocol)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from .analyses import Result, judge
+from .housekeeping import release
 from .progress import Progress
 from .store import Memo
 
@@ -102,7 +103,7 @@ class Scanner:
                 configs += result.is_config
                 server.session.keep_aside(result)
             self._memo.clear()
-            server.checker.tidy()
+            server.checker.tidy(idle=False)
             percentage = 100 * done // max(done + len(self._queue), 1)
             if progress is not None and percentage != told:
                 if progress.cancelled:
@@ -123,6 +124,8 @@ class Scanner:
             try:
                 result = judge(session.projects.noting(path, texts, self._memo), path)
                 results.append(replace(result, analysis=replace(result.analysis, models=())))
+                for model in result.analysis.models:
+                    release(model)
             except Exception as error:
                 server = self._server
                 server.client.log_later(f"internal error while looking at {path}: {error!r}", types.MessageType.Error)

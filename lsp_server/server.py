@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from typing import Any
 
 from lsprotocol import types
@@ -10,6 +10,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcServ
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
+from .analyses import Result
 from .checking import Checker
 from .client import Client
 from .scanning import Scanner
@@ -68,6 +69,12 @@ class Server(LanguageServer):
         self.scanner = Scanner(self)
         self.watcher = Watcher(self)
         self.initial_options: object = None  #: what came with `initialize`
+        self.session.after.append(self._trace)
+
+    def _trace(self, results: Iterable[Result]) -> None:
+        for result in results:
+            count = len(result.analysis.findings)
+            self.client.trace(f"judged {result.root} in {result.seconds * 1000:.1f} ms: {count} findings")
 
     def stop(self) -> None:
         """End what runs beside the messages."""

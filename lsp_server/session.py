@@ -149,9 +149,8 @@ class Session:
         if not due:
             return
         generation = self.generation
-        projects = [(self.project(root), root) for root in due]
         loop = asyncio.get_running_loop()
-        for project, root in projects:
+        for project, root in [(self.project(root), root) for root in due]:
             result = await loop.run_in_executor(self._worker, judge, project, root)
             if self.generation != generation:
                 return  # it speaks of a text that is no more; what is still due is found anew
