@@ -174,12 +174,12 @@ def _varying(override: Override, effect: str) -> Draft:
         origin="launcher override",
         related=_related(varies.at, override.location),
         fix=drop_override(override),
-    assert fact.varies is not None
-    assert fact.location is not None
+    )
 
 
 def _fact(name: str, fact: Fact) -> Draft:
-    assert fact.varies is not None and fact.location is not None
+    assert fact.varies is not None
+    assert fact.location is not None
     return Draft(
         f"the number of {name} follows from {fact.varies.by} and differs between chunks: the saved state is split by rank and "
         "does not fit any more",

@@ -161,7 +161,7 @@ def _pack_limit(owner: Dataset | Entry, setting: Setting) -> Draft:
 def pack_candidate(dataset: Dataset) -> Iterator[Draft]:
     """A source of many shards has no index pack."""
     threshold = dataset.config.context.pack_threshold
-    for outer in packs.outer_datasets(dataset):
+    for outer in packs.outer_datasets(dataset, threshold):
         indexed = dataset.is_training or all(source["indexed"].is_(True) for source in outer.held)
         if not outer.supported or outer.packed or not indexed or outer.shards < threshold:
             continue
