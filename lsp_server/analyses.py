@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -17,6 +18,8 @@ from nemo_resumable.core.project import Project
 from .housekeeping import release
 from .store import NotingStore
 
+_serials = itertools.count()
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
@@ -27,6 +30,7 @@ class Result:
     reads: frozenset[Path]  #: every path that was asked for; one that is missing may come into being
     blends: frozenset[Path]  #: files that are judged as this config's blends
     is_config: bool
+    serial: int  #: no other result has it
     seconds: float  #: of the processor: what other programs take says nothing of the next run
 
     @property
@@ -49,7 +53,9 @@ def judge(project: Project, root: Path) -> Result:
         if reading.role == BLEND
     }
     reads = frozenset(store.asked | {root} | {finding.location.file for finding in analysis.findings})
-    return Result(root, analysis, reads, frozenset(blends), bool(analysis.models), time.thread_time() - started)
+    return Result(
+        root, analysis, reads, frozenset(blends), bool(analysis.models), next(_serials), time.thread_time() - started
+    )
 
 
 @dataclass(slots=True)

@@ -1,10 +1,10 @@
-"""When texts are judged, and when what was found is shown: at once where that is cheap, else when typing pauses."""
+"""When texts are judged, and when what was found is shown: at once, or when typing pauses that has overtaken a run."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -16,7 +16,7 @@ from .diagnosing import Abilities, diagnostics
 from .documents import OpenDocument
 from .session import AT_ONCE_SECONDS, Session
 
-#: How long typing has to pause before a run that is not cheap.
+#: How long typing has to pause before a costly run, once it has overtaken one.
 PAUSE_SECONDS = 0.15
 _IDLE_SECONDS = 1.0
 _SETTINGS = (OWN_FILE, "pyproject.toml")
@@ -29,6 +29,7 @@ class Shown:
     version: int | None
     diagnostics: list[types.Diagnostic]
     number: int  #: goes up with each change; the result id of a client that asks
+    results: tuple[int, ...]  #: the serials of the results that it comes from
 
 
 class Tidy(Protocol):
@@ -49,6 +50,7 @@ class Checker:
         self._client = client
         self._task: asyncio.Task[None] | None = None
         self._changed_at = 0.0
+        self._overtaken = False  #: whether a text was changed while it was being judged
         self._shown: dict[Path, Shown] = {}
         self._pushed: set[Path] = set()
         self._number = 0
@@ -101,8 +103,10 @@ class Checker:
         while True:
             await self._calm()
             due = [document for document in session.documents if session.due(document.path)]
+            generation = session.generation
             for document in due:
                 await session.attempt(document.path)
+            self._overtaken = session.generation != generation
             self._show_all()
             session.analyses.sweep()
             self.tidy(idle=False)
@@ -110,25 +114,18 @@ class Checker:
                 return
 
     async def _calm(self) -> None:
-        """Wait until it makes sense to judge: no further message at hand, or for costly runs a pause in typing."""
+        """Wait until it makes sense to judge: no further message is at hand, and where typing has overtaken a costly run,
+        it has come to a pause."""
         loop = asyncio.get_running_loop()
         session = self._session
         started = loop.time()
         while self.waiting() and loop.time() - started < PAUSE_SECONDS:
             await asyncio.sleep(0)
-        while sum(session.cost(document.path) for document in session.documents) > AT_ONCE_SECONDS:
+        while self._overtaken and sum(map(session.cost, session.open_paths())) > AT_ONCE_SECONDS:
             left = self._changed_at + PAUSE_SECONDS - loop.time()
-            if left <= 0 or not self._typed:
+            if left <= 0:
                 return
             await asyncio.sleep(left)
-
-    @property
-    def _typed(self) -> bool:
-        """Whether a text was changed since something was last shown: then the next key press may be near."""
-        return any(
-            (shown := self._shown.get(document.path)) is not None and shown.version != document.version
-            for document in self._session.documents
-        )
 
     # What is shown
 
@@ -186,15 +183,17 @@ class Checker:
         """What is to be shown of a file now."""
         session = self._session
         document = session.documents.at(path)
-        found = diagnostics(
-            session.analyses.findings(path), session.encoding, session.uri_of, Abilities.of(self._client)
-        )
         before = self._shown.get(path)
         version = document.version if document is not None else None
+        results = tuple(result.serial for result in session.analyses.of(path))
+        if before is not None and before.results == results:
+            return replace(before, version=version)
+        findings = session.analyses.findings(path)
+        found = diagnostics(findings, session.encoding, session.uri_of, Abilities.of(self._client))
         if before is not None and before.diagnostics == found:
-            return Shown(version, before.diagnostics, before.number)
+            return replace(before, version=version, results=results)
         self._number += 1
-        return Shown(version, found, self._number)
+        return Shown(version, found, self._number, results)
 
     def workspace_report(self, previous: dict[str, str]) -> list[types.WorkspaceDocumentDiagnosticReport]:
         """What is known of all files, open or not; those of which nothing new is known are only named."""

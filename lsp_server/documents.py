@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lsprotocol import types
@@ -22,7 +22,18 @@ class OpenDocument:
     version: int
     text: str
     language: str
-    is_file: bool
+    real: Path | None  #: where links lead to; None for a text without a file
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths under which analyses may ask for it."""
+        return (self.path,) if self.real is None or self.real == self.path else (self.path, self.real)
+
+    @classmethod
+    def opened(cls, item: types.TextDocumentItem, path: Path, *, is_file: bool) -> OpenDocument:
+        """The first version of a text that a client opens."""
+        real = Path(os.path.realpath(path)) if is_file else None
+        return cls(item.uri, path, item.version, item.text, item.language_id, real)
 
     def changed(
         self, version: int, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: str
@@ -37,7 +48,7 @@ class OpenDocument:
                 text = text[:start] + change.text + text[end:]
             else:
                 text = change.text
-        return OpenDocument(self.uri, self.path, version, text, self.language, self.is_file)
+        return replace(self, version=version, text=text)
 
 
 def _offset(text: str, lines: LineIndex, position: types.Position, encoding: str) -> int:
@@ -58,8 +69,8 @@ class Documents:
     def open(self, document: OpenDocument) -> None:
         """Add a document, or put its next version in place."""
         self._by_uri[document.uri] = document
-        for name in _names(document):
-            self._by_path[name] = document
+        for path in document.paths:
+            self._by_path[uris.key(path)] = document
 
     def close(self, uri: str) -> OpenDocument | None:
         """Forget a document; None where it was not open."""
@@ -67,8 +78,8 @@ class Documents:
         if document is None:
             return None
         self._by_uri.pop(document.uri, None)
-        for name in _names(document):
-            self._by_path.pop(name, None)
+        for path in document.paths:
+            self._by_path.pop(uris.key(path), None)
         return document
 
     def get(self, uri: str) -> OpenDocument | None:
@@ -90,16 +101,4 @@ class Documents:
 
     def texts(self) -> Mapping[Path, str]:
         """The texts that stand in place of files, also under the name that a link leads to."""
-        texts: dict[Path, str] = {}
-        for name, document in self._by_path.items():
-            texts[document.path if name == uris.key(document.path) else Path(name)] = document.text
-        return texts
-
-
-def _names(document: OpenDocument) -> tuple[str, ...]:
-    """The keys under which a path finds a document: its own, and the one that links lead to."""
-    own = uris.key(document.path)
-    if not document.is_file:
-        return (own,)
-    real = uris.key(Path(os.path.realpath(document.path)))
-    return (own,) if real == own else (own, real)
+        return {path: document.text for document in self._by_uri.values() for path in document.paths}

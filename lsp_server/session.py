@@ -41,6 +41,7 @@ class Session:
         self._memo: Memo = {}
         self._lock = asyncio.Lock()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="analysis")
+        self._helper = ThreadPoolExecutor(1, thread_name_prefix="fixes")
 
     # Texts
 
@@ -48,9 +49,9 @@ class Session:
         """A text is open now, and stands in place of its file."""
         name = uris.file_path(item.uri)
         path = Path(name) if name is not None else uris.stand_in(item.uri, self.projects.home())
-        document = OpenDocument(item.uri, path, item.version, item.text, item.language_id, name is not None)
+        document = OpenDocument.opened(item, path, is_file=name is not None)
         self.documents.open(document)
-        self._touch([document.path])
+        self._touch(document.paths)
         return document
 
     def change(
@@ -62,14 +63,14 @@ class Session:
             return None
         document = document.changed(version, changes, self.encoding)
         self.documents.open(document)
-        self._touch([document.path])
+        self._touch(document.paths)
         return document
 
     def close(self, uri: str) -> OpenDocument | None:
         """A text is closed: what counts is its file again."""
         document = self.documents.close(uri)
         if document is not None:
-            self._touch([document.path])
+            self._touch(document.paths)
             self._drop_unwanted()
         return document
 
@@ -184,7 +185,7 @@ class Session:
 
     async def aside(self, work: Callable[[], _T]) -> _T:
         """Do something long beside the messages that come in, one such thing at a time."""
-        return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+        return await asyncio.get_running_loop().run_in_executor(self._helper, work)
 
     # What is known beside
 
@@ -269,5 +270,6 @@ class Session:
         return uris.path_uri(str(path))
 
     def stop(self) -> None:
-        """End the worker; what it is at is not waited for."""
-        self._worker.shutdown(wait=False, cancel_futures=True)
+        """End the workers; what they are at is not waited for."""
+        for pool in (self._worker, self._helper):
+            pool.shutdown(wait=False, cancel_futures=True)
