@@ -25,6 +25,15 @@ def declared_pack(source: Entry) -> Setting | None:
     return setting if setting.known and setting.value is not None else None
 
 
+def packed_sources(dataset: Dataset) -> tuple[Entry, ...]:
+    """The sources of a dataset that have a pack declared; most datasets have none, and it is asked often."""
+    memo, key = dataset.config.memo, f"packed sources of {dataset.subject}"
+    found = memo.get(key)
+    if not isinstance(found, tuple):
+        found = memo[key] = tuple(source for source in dataset.sources if declared_pack(source) is not None)
+    return found
+
+
 def opens_packs(source: Entry) -> bool:
     """Whether the source's reader looks at `index_pack` at all."""
     reader = READERS.get(source.reader)
@@ -222,11 +231,13 @@ class Outer:
         return bool(self.held) and not self.misfits and not self.unread
 
 
-def outer_datasets(dataset: Dataset) -> Iterator[Outer]:
-    """What packs would do with each outer dataset."""
+def outer_datasets(dataset: Dataset, least: int = 0) -> Iterator[Outer]:
+    """What packs would do with each outer dataset that names at least so many shards."""
     unread = {gap.location for gap in dataset.config.gaps}
     for entry in outer_entries(dataset):
         leaves = list(entry.leaves())
+        if least and sum(map(shards, leaves)) < least:
+            continue  # most are small, and the rest takes time
         found = [(leaf, misfit(leaf)) for leaf in leaves]
         held = tuple(leaf for leaf, wrong in found if wrong is None and opens_packs(leaf))
         yield Outer(

@@ -20,7 +20,11 @@ _MAX_NAMES = 10_000  #: ranges beyond this are compared by their text alone
 
 def mirrored(path: str) -> str:
     """A data path as it is put below an `indexes_root`: without its scheme, drive and leading slashes."""
-    return _DRIVE.sub("", _SCHEME.sub("", path)).lstrip("/\\")
+    if "://" in path:
+        path = _SCHEME.sub("", path)
+    if path[1:2] == ":":
+        path = _DRIVE.sub("", path)
+    return path.lstrip("/\\")
 
 
 def sidecar_path(path: str, root: str | None, suffix: str = ".idx") -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..findings import FixKind, Related, Severity
 from ..model import packs, paths
-from ..model.blend import Entry, Source
+from ..model.blend import Entry
 from ..model.dataset import Dataset
 from ..model.obstacles import obstacle
 from ..model.values import Setting, show
@@ -16,8 +16,13 @@ from .registry import rule
 
 
 @rule("NR330", "pack-without-index", Severity.ERROR)
-def pack_without_index(source: Source) -> Iterator[Draft]:
+def pack_without_index(dataset: Dataset) -> Iterator[Draft]:
     """An index pack is declared for a source that is not indexed."""
+    for source in packs.packed_sources(dataset):
+        yield from _pack_without_index(source)
+
+
+def _pack_without_index(source: Entry) -> Iterator[Draft]:
     setting, indexed = packs.declared_pack(source), source["indexed"]
     if setting is not None and packs.opens_packs(source) and indexed.lacks(True):
         state = "is not set" if indexed.value is None else f"is `{show(indexed.value)}`"
@@ -29,8 +34,13 @@ def pack_without_index(source: Source) -> Iterator[Draft]:
 
 
 @rule("NR331", "missing-pack", Severity.ERROR)
-def missing_pack(source: Source) -> Iterator[Draft]:
+def missing_pack(dataset: Dataset) -> Iterator[Draft]:
     """A declared index pack is not there."""
+    for source in packs.packed_sources(dataset):
+        yield from _missing_pack(source)
+
+
+def _missing_pack(source: Entry) -> Iterator[Draft]:
     setting, file = packs.declared_pack(source), packs.pack_file(source)
     if setting is None or file is None or not packs.opens_packs(source):
         return
@@ -60,8 +70,13 @@ def missing_pack(source: Source) -> Iterator[Draft]:
 
 
 @rule("NR332", "relative-pack-without-root", Severity.ERROR, fix=FixKind.SAFE)
-def relative_pack_without_root(source: Source) -> Iterator[Draft]:
+def relative_pack_without_root(dataset: Dataset) -> Iterator[Draft]:
     """A relative index pack has no root to begin in."""
+    for source in packs.packed_sources(dataset):
+        yield from _relative_pack_without_root(source)
+
+
+def _relative_pack_without_root(source: Entry) -> Iterator[Draft]:
     setting, file = packs.declared_pack(source), packs.pack_file(source)
     if setting is None or file is None or not file.relative or not packs.opens_packs(source):
         return
@@ -83,8 +98,13 @@ def relative_pack_without_root(source: Source) -> Iterator[Draft]:
 
 
 @rule("NR333", "unpackable-source", Severity.ERROR, fix=FixKind.SAFE)
-def unpackable_source(source: Source) -> Iterator[Draft]:
+def unpackable_source(dataset: Dataset) -> Iterator[Draft]:
     """An index pack is declared over a source that packs do not support."""
+    for source in packs.packed_sources(dataset):
+        yield from _unpackable_source(source)
+
+
+def _unpackable_source(source: Entry) -> Iterator[Draft]:
     setting = packs.declared_pack(source)
     wrong = packs.misfit(source) if setting is not None else None
     if setting is None or wrong is None:
