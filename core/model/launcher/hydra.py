@@ -11,7 +11,11 @@ from dataclasses import dataclass
 
 _KEY = re.compile(r"(\+\+|\+|~)?([A-Za-z_][\w$-]*(?:/[\w.$-]+)*(?:[.@][\w$:-]+)*(?:\[[^\]=]*\])*(?:\.[\w$-]+)*)(=|$)")
 _INT = re.compile(r"[+-]?(?:0|[1-9](?:_?\d)*)")
-_FLOAT = re.compile(r"[+-]?(?:(?:\d(?:_?\d)*)?\.\d(?:_?\d)*|\d(?:_?\d)*\.?)(?:e[+-]?\d(?:_?\d)*)?|[+-]?inf|nan", re.I)
+_DIGITS = r"\d(?:_?\d)*"
+_POINT = rf"(?:(?:{_DIGITS})?\.{_DIGITS}|{_DIGITS}\.)"
+_FLOAT = re.compile(rf"[+-]?(?:{_POINT}(?:e[+-]?{_DIGITS})?|{_DIGITS}e[+-]?{_DIGITS}|inf|nan)", re.I)
+#: What an unquoted string is made of, blanks inside it aside.
+_UNQUOTED = re.compile(r"[\w/\\+.$%*@?|:\-]", re.ASCII)
 _FUNCTION = re.compile(r"[A-Za-z_]\w*\(")
 _MAX_DEPTH = 50
 
@@ -90,7 +94,10 @@ class _Parser:
             return self.pairs(depth)
         if first and first in "\"'":
             return self.quoted()
-        return _primitive(self.plain(stop))
+        text = self.plain(stop)
+        if not text:
+            raise _Wrong("a value is missing")
+        return _primitive(text)
 
     def items(self, depth: int) -> list[object]:
         self.at += 1
@@ -118,7 +125,7 @@ class _Parser:
             return found
         while True:
             self.blanks()
-            key = self.quoted() if self.peek() in ("'", '"') else _primitive(self.plain(":,}"))
+            key = _primitive(self.plain(":,}"))
             self.blanks()
             if self.peek() != ":":
                 raise _Wrong("a key has no value")
@@ -168,7 +175,7 @@ class _Parser:
                 braces -= char == "}"
             elif char in stop:
                 break
-            elif char in "[]{}'\"=" and not (char == "=" and out):
+            elif char not in " \t" and not _UNQUOTED.match(char):
                 raise _Wrong(f"`{char}` has to be quoted")
             out.append(char)
             self.at += 1
