@@ -21,6 +21,10 @@ TEMPLATE = """\
 # The mirror in which `.idx` sidecars are built, seen by every node.
 # indexes-root = "/shared/indexes"
 
+# The folder of index packs, and the number of shards from which on `migrate --packs` makes one.
+# index-pack-root = "/shared/packs"
+# pack-threshold = 1000
+
 # The number to which `seed` and `shard_seed` are pinned.
 # seed = 42
 
