@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from ..findings import Location
+from ..text import Source
 from .probe_files import CannotRead, Reader, is_file, is_folder, names_in
 from .probe_schema import read_loader, read_readers
 from .probe_versions import (
@@ -219,6 +221,7 @@ def with_nemo(runtime: Runtime, found: Found) -> Runtime:
             options=loader.options,
             per_rank_state=loader.per_rank_state,
             index_packs="index_pack" in loader.options,
+            schema=Location(Source(data / "dataloader.py", loader.text), loader.schema),
         )
     return probe.onto(runtime)
 

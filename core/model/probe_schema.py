@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..text import Span
 from .probe_files import CannotRead, Reader
 from .schema import INFINITY, OPTIONS, Option
 from .values import Unknown
@@ -21,6 +22,8 @@ class Loader:
 
     options: dict[str, Option]
     per_rank_state: bool
+    text: str
+    schema: Span  #: the name of the schema's class
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +38,11 @@ class Readers:
 
 def _loader(text: str) -> Loader:
     blocks = _blocks(text, "class")
-    if SCHEMA_CLASS not in blocks:
+    at = re.search(rf"^class +({SCHEMA_CLASS})\b", text, re.M)
+    if at is None:
         raise CannotRead(f"it has no class `{SCHEMA_CLASS}`")
     options = dict(_fields(SCHEMA_CLASS, blocks, ()))
-    return Loader(options, any("PerRankStateful" in name for name in blocks))
+    return Loader(options, any("PerRankStateful" in name for name in blocks), text, Span(*at.span(1)))
 
 
 _HEAD = re.compile(r"^(?:async +)?(class|def) +(\w+)", re.M)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from ..findings import Location
 from .schema import OPTIONS, Option
 from .sources import SOURCE_TYPES
 
@@ -67,6 +68,7 @@ class Runtime:
     aistore_minimum: str | None = None  #: the oldest AIStore SDK that Lhotse wants
     environment: Environment | None = None
     chosen: bool = False  #: the user named the profile
+    schema: Location | None = None  #: the class of the options, where it was read
     files: tuple[Path, ...] = ()  #: what was read
     problems: tuple[str, ...] = ()  #: what could not be read, a sentence each
 
@@ -86,15 +88,19 @@ class Runtime:
         return f"{self.nemo.label} + {self.lhotse.label}"
 
     @property
+    def packages(self) -> tuple[tuple[str, Package], ...]:
+        """Both packages, by the names people call them."""
+        return ("NeMo", self.nemo), ("Lhotse", self.lhotse)
+
+    @property
     def unverified(self) -> str:
-        """What of them was not looked at, as a phrase; "" where both were."""
-        open_ = [("NeMo", self.nemo), ("Lhotse", self.lhotse)]
-        names = [name for name, package in open_ if not package.read]
-        if not names:
-            return ""
-        what = " + ".join(package.label for _, package in open_ if not package.read)
-        stated = all(package.stated for _, package in open_ if not package.read)
-        return f"the {' and '.join(names)} in use ({what} {'as stated' if stated else 'assumed'})"
+        """What of them was not looked at, or not in full, as a phrase; "" where all was read."""
+        open_ = [(name, package) for name, package in self.packages if not package.read]
+        if not open_:
+            return "parts of the NeMo and Lhotse in use, which could not be read" if self.problems else ""
+        what = " + ".join(package.label for _, package in open_)
+        how = "as stated" if self.chosen or all(package.stated for _, package in open_) else "assumed"
+        return f"the {' and '.join(name for name, _ in open_)} in use ({what} {how})"
 
 
 def version_key(version: str) -> tuple[tuple[int, ...], int, int]:

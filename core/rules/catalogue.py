@@ -10,6 +10,7 @@ from . import (
     files,
     packs,
     resuming,
+    runtime,
     storage,
     structure,
     trainer,
@@ -116,9 +117,16 @@ _CHECKS: tuple[Check, ...] = (
     storage.get_batch_off,
     storage.individual_gets_alone,
     storage.get_batch_on_local_data,
+    storage.no_aistore_sdk,
     storage.empty_batch_content,
     storage.remote_manifest,
     storage.mixed_storage,
+    runtime.lhotse_without_indexes,
+    runtime.nemo_without_option,
+    runtime.torchdata_missing,
+    runtime.gzip_index_missing,
+    runtime.pack_version_too_new,
+    runtime.runtime_not_inspected,
 )
 
 RULES: tuple[Rule, ...] = tuple(check.rule for check in _CHECKS)  # type: ignore[attr-defined]

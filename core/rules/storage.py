@@ -11,6 +11,7 @@ from ..model.blend import Entry, PathText
 from ..model.config import TrainingConfig
 from ..model.dataset import Dataset
 from ..model.environment import Variable, variable
+from ..model.profiles import at_least
 from .drafts import Draft
 from .registry import rule
 
@@ -127,6 +128,35 @@ def get_batch_on_local_data(config: TrainingConfig) -> Iterator[Draft]:
             "store",
             Severity.WARNING,
         )
+
+
+@rule("NR605", "no-aistore-sdk", Severity.ERROR)
+def no_aistore_sdk(config: TrainingConfig) -> Iterator[Draft]:
+    """Sources are remote and the AIStore SDK is missing or too old in the environment looked at."""
+    remote = _remote(config)
+    runtime = config.context.runtime
+    place, stated = runtime.environment, config.context.stated.packages.get("aistore")
+    if not remote or _another_way(config, remote) or (place is None and stated is None):
+        return
+    source, path = remote[0]
+    version = stated or (place.aistore if place is not None else None)
+    if version is None:
+        problem = "and the environment has no `aistore`: opening them raises an ImportError at start-up"
+    elif runtime.aistore_minimum and version and not at_least(version, runtime.aistore_minimum):
+        problem = (
+            f"and `aistore` is {version}, older than the {runtime.aistore_minimum} that {runtime.lhotse.label} asks for: "
+            "fetching from the store fails"
+        )
+    else:
+        return
+    wanted = f"`aistore>={runtime.aistore_minimum}`" if runtime.aistore_minimum else "`aistore`"
+    yield Draft(
+        f"sources are remote (`{_shown(path)}`{_more(remote)}) {problem}",
+        path.location,
+        f"{source.subject}.{path.key}",
+        current=version,
+        rationale=f"Install {wanted} where training runs.",
+    )
 
 
 @rule("NR606", "empty-batch-content", Severity.NOTE)
