@@ -13,6 +13,7 @@ from pathlib import Path
 from .findings import Finding, Severity
 from .model.config import TrainingConfig, read_config
 from .project import Project
+from .repository import may_be_ours
 from .rules.engine import check_config, check_file
 from .rules.registry import all_rules
 from .syntax.nodes import Document
@@ -82,9 +83,6 @@ def analyze(project: Project, files: Sequence[Path]) -> Analysis:
     return Analysis(tuple(ordered), tuple(results), tuple(problems), tuple(configs))
 
 
-_OURS = (b"train_ds", b"defaults", b"manifest_filepath", b"shar_path", b"cuts_path", b"input_cfg", b"paths")
-
-
 def _load(project: Project, file: Path) -> Document | Unreadable | None:
     """The document of a file that may be ours; None, without parsing it, where no word of ours is in it."""
     if file in project.overlays or not file.name.endswith((".yaml", ".yml")):
@@ -93,7 +91,7 @@ def _load(project: Project, file: Path) -> Document | Unreadable | None:
         status = file.stat()
         if stat.S_ISREG(status.st_mode) and status.st_size <= 64 * 2**20:
             data = file.read_bytes()
-            if not any(word in data for word in _OURS) and b"\0" not in data[:8192]:
+            if not may_be_ours(data) and b"\0" not in data[:8192]:
                 data.decode("utf-8")
                 return None
     except (OSError, UnicodeDecodeError):

@@ -13,29 +13,14 @@ from typing import TYPE_CHECKING
 from .model.context import Context, GivenLauncher
 from .model.presence import Presence, on_disk
 from .model.runtime import Runtime, runtime_in_use
+from .repository import OUTPUT_FOLDER, YAML_SUFFIXES, Repositories, Repository, walk
 from .settings import RuntimeContext, Settings, repository_root, runtime_context
 from .syntax.store import DocumentStore, Unreadable
 
 if TYPE_CHECKING:
     from .model.launcher.facts import Launcher
 
-YAML_SUFFIXES = (".yaml", ".yml")
-OUTPUT_FOLDER = "migrate-resumable"
-_PASSED_OVER = frozenset(
-    {
-        ".git",
-        ".hg",
-        ".svn",
-        ".venv",
-        "venv",
-        "node_modules",
-        "__pycache__",
-        ".tox",
-        ".nox",
-        ".mypy_cache",
-        OUTPUT_FOLDER,
-    }
-)
+__all__ = ["OUTPUT_FOLDER", "YAML_SUFFIXES", "Discovery", "Project"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +41,7 @@ class Project:
     blends: tuple[Path, ...] = ()
     launchers: tuple[Path, ...] = ()  #: launchers the user named: they start every config at hand
     store: DocumentStore = field(default_factory=DocumentStore)
+    repositories: Repositories = field(default_factory=Repositories)  #: what lies beside the files that are judged
     presence: Presence = on_disk  #: how rules ask whether a file is there that is not read
 
     def __post_init__(self) -> None:
@@ -78,7 +64,7 @@ class Project:
         return runtime_context(self.settings)
 
     def launchers_of(self, config: Path, *, alone: bool) -> tuple[GivenLauncher, ...]:
-        """The scripts that may start a config. One named on the command line is assigned to a config judged alone."""
+        """The scripts that may start a config: those the user names, assigned to a config judged alone, else those found."""
         found: dict[Path, GivenLauncher] = {}
         relative = os.path.relpath(config, self.settings.root).replace(os.sep, "/")
         for pattern, script in self.settings.launchers.items():
@@ -88,6 +74,11 @@ class Project:
         for path in self.launchers:
             found.setdefault(path, GivenLauncher(path, assigned=alone))
         return tuple(found.values())
+
+    def repository_of(self, file: Path) -> Repository:
+        """What lies in the repository of a file; in its folder, where there is none."""
+        settings = self.settings
+        return self.repositories.at(repository_root(file.parent), (settings.root, settings.exclude), self.excludes)
 
     def read_launcher(self, path: Path) -> Launcher | Unreadable:
         """What a launcher says, read once as long as its text stays."""
@@ -139,25 +130,22 @@ class Project:
                     problems.append((path, f"there is no YAML file in the folder `{path}`"))
                 files.update(dict.fromkeys(found))
             elif absolute.exists() or absolute in self.overlays:
-                if not (force_exclude and self._excluded(absolute)):
+                if not (force_exclude and self.excludes(absolute)):
                     files[absolute] = None
             else:
                 problems.append((path, f"there is no `{path}`; check the path"))
         return Discovery(tuple(files), tuple(problems))
 
     def _walk(self, folder: Path) -> list[Path]:
-        found = []
-        for top, folders, names in os.walk(folder):
-            folders[:] = sorted(
-                name for name in folders if name not in _PASSED_OVER and not self._excluded(Path(top) / name)
-            )
-            for name in sorted(names):
-                path = Path(top) / name
-                if name.endswith(YAML_SUFFIXES) and not self._excluded(path):
-                    found.append(path)
-        return found
+        return [
+            path
+            for top, names in walk(folder, self.excludes)
+            for name in names
+            if name.endswith(YAML_SUFFIXES) and not self.excludes(path := Path(top, name))
+        ]
 
-    def _excluded(self, path: Path) -> bool:
+    def excludes(self, path: Path) -> bool:
+        """Whether the settings leave a path out."""
         if not self.settings.exclude:
             return False
         relative = os.path.relpath(path, self.settings.root).replace(os.sep, "/")

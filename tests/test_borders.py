@@ -24,7 +24,9 @@ LAYERS = (
     ("core.syntax",),
     ("core.model",),
     ("core.rules",),
+    ("core.repository",),
     ("core.project",),
+    ("core.discovery",),
     ("core.lone_blends", "core.analysis"),
     ("core.verification", "core.fixing", "core.suppressing"),
     ("core.artifacts",),
@@ -35,6 +37,7 @@ LEAVES = {
     "core.text": (),
     "core.writing": (),
     "core.settings_toml": (),
+    "core.repository": (),
     "core.settings": ("core.settings_toml", "core.settings_runtime"),
     "core.settings_runtime": ("core.settings_toml",),
 }

@@ -52,14 +52,16 @@ class TrainingConfig:
         read = self.context.read_launcher
         if read is None or not self.context.launchers:
             return ()
-        from .launcher.matching import starting  # most configs are judged without a launcher
+        from .launcher.matching import Surroundings, starting  # most configs are judged without a launcher
 
-        found = []
+        context, found = self.context, []
         for given in self.context.launchers:
             launcher = read(given.path)
             if isinstance(launcher, Unreadable):
                 continue
-            launches = starting(launcher, self.document.source.path, assigned=given.assigned)
+            path = self.document.source.path
+            around = Surroundings(path, context.launch_dir, context.root, context.presence, given.trainers)
+            launches = starting(launcher, around, assigned=given.assigned)
             if launches is not None:
                 found.append((launcher, launches))
         return tuple(found)

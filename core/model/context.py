@@ -47,6 +47,7 @@ class GivenLauncher:
 
     path: Path
     assigned: bool = False
+    trainers: tuple[Path, ...] = ()  #: training scripts that read the config where a command names none
 
 
 @dataclass(frozen=True, slots=True)

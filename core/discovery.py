@@ -1,0 +1,109 @@
+"""Which training configs a change concerns: those that read a blend or a base config, and those that a launcher starts."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from .model.config import TrainingConfig, read_config
+from .project import Project
+from .repository import Repository, is_script
+from .syntax.nodes import Document
+from .syntax.store import Unreadable
+
+ProjectAt = Callable[[Path], Project]
+
+#: A blend whose path is put together at run time may be any: its file name need not stand in the config.
+_BUILT_PATH = re.compile(rb"input_cfg[\"']?\s*:[^\n#]*\$\{")
+_MAY_BE_CONFIG = (b"train_ds", b"defaults")
+
+
+def configs_reading(files: Collection[Path], repository: Repository, project_at: ProjectAt) -> Iterator[Path]:
+    """The configs of the repository, beside the files themselves, that read one of them or look for one that is gone.
+
+    Only files in which the name of one stands, or the name of a file that names it, are parsed. A path is looked for
+    where the config's reader looks: a missing blend counts for the config that tries its path, whatever is found then.
+    """
+    targets = {Path(os.path.normpath(file)) for file in files if not is_script(file)}
+    if not targets:
+        return
+    for path in _naming(targets, repository):
+        project = project_at(path)
+        if not project.excludes(path) and not targets.isdisjoint(asked_for(path, project)):
+            yield path
+
+
+def asked_for(path: Path, project: Project) -> frozenset[Path]:
+    """Every file that judging a config asks for, found or not; none where the file is no config."""
+    asked: set[Path] = set()
+
+    def load(wanted: Path) -> Document | Unreadable:
+        asked.add(Path(os.path.normpath(wanted)))
+        return project.store.load(wanted)
+
+    document = project.store.load(path)
+    if not isinstance(document, Document):
+        return frozenset()
+    config = read_config(document, replace(project.context(path), load=load, launchers=()))
+    if config is None:
+        return frozenset()
+    _ = config.datasets  # which reads the blends
+    return frozenset(asked)
+
+
+def configs_started(script: Path, repository: Repository, project_at: ProjectAt) -> Iterator[Path]:
+    """The configs that a launcher starts, by the settings or by what its commands name."""
+    if not is_script(script):
+        return
+    for path, data in repository.yaml():
+        if not any(word in data for word in _MAY_BE_CONFIG):
+            continue
+        project = project_at(path)
+        if project.excludes(path) or script not in {given.path for given in project.launchers_of(path, alone=False)}:
+            continue
+        config = _config(path, project)
+        if config is not None and any(launcher.source.path == script for launcher, _ in config.launchers):
+            yield path
+
+
+def concerned(files: Iterable[Path], repository: Repository, project_at: ProjectAt) -> tuple[Path, ...]:
+    """What is to be judged where these files changed: themselves, launchers replaced by the configs that they start,
+    and the configs that read them or look for them."""
+    given = [Path(os.path.normpath(file)) for file in files]
+    found = {file: None for file in given if not is_script(file)}
+    found |= dict.fromkeys(configs_reading(list(found), repository, project_at))
+    for script in given:
+        found |= dict.fromkeys(configs_started(script, repository, project_at))
+    return tuple(found)
+
+
+def _config(path: Path, project: Project) -> TrainingConfig | None:
+    document = project.store.load(path)
+    return read_config(document, project.context(path)) if isinstance(document, Document) else None
+
+
+def _naming(targets: set[Path], repository: Repository) -> list[Path]:
+    """The files that may be configs and may reach a target, through any number of files in between."""
+    texts = {path: data for path, data in repository.yaml() if path not in targets}
+    naming: dict[Path, bytes] = {path: data for path, data in texts.items() if _BUILT_PATH.search(data)}
+    new = {_word(path) for path in (*targets, *naming)}
+    seen: set[bytes] = set()
+    while new:
+        seen |= new
+        named = {path: data for path, data in texts.items() if path not in naming and any(word in data for word in new)}
+        naming |= named
+        new = {_word(path) for path in named} - seen
+    return sorted(path for path, data in naming.items() if any(word in data for word in _MAY_BE_CONFIG))
+
+
+def _word(path: Path) -> bytes:
+    """What of a path has to stand in a file that names it: a base config goes without its suffix."""
+    stem = path.name.removesuffix(".yaml").removesuffix(".yml")
+    # YAML may write other characters in several ways; the longest plain piece is written in one.
+    return max(re.findall(rb"[\x21\x23-\x26\x28-\x5b\x5d-\x7e]+", stem.encode()), key=len, default=b"")
+
+
+__all__ = ["ProjectAt", "asked_for", "concerned", "configs_reading", "configs_started"]
