@@ -204,7 +204,9 @@ def _unverified(config: TrainingConfig) -> tuple[str, ...]:
     ]
     if unset:
         parts.append(f"{len(unset)} data path{'s' if len(unset) > 1 else ''} with unknown parts")
-    parts += [*_unseen_of_launchers(config), "the NeMo and Lhotse in use (not inspected yet)"]
+    parts += _unseen_of_launchers(config)
+    if runtime := config.context.runtime.unverified:
+        parts.append(runtime)
     return tuple(dict.fromkeys(parts))
 
 
