@@ -220,19 +220,24 @@ def _why_not(outer: Outer) -> str:
     if outer.misfits:
         source, wrong = outer.misfits[0]
         more = f" and {len(outer.misfits) - 1} more" if len(outer.misfits) > 1 else ""
-        return wrong.reason + (f" ({place_of(source)}{more})" if source is not outer.entry else "")
+        return wrong.reason + (f" ({_called(source)}{more})" if source is not outer.entry else "")
     if not outer.held:
         return "its sources need no sidecars that a pack could hold"
     for source in outer.held:
         if (found := obstacle(source)) is not None:
-            return f"the source at {place_of(source)} cannot be indexed ({found.code})"
+            return f"{_called(source)} cannot be indexed ({found.code})"
         if not source["indexed"].is_(True):
-            return f"the source at {place_of(source)} is not indexed in the patched copy"
+            return f"{_called(source)} is not indexed in the patched copy"
         if any(not path.known and "???" in path.text for path in source.paths):
-            return f"the path of the source at {place_of(source)} is not stated yet"
+            return f"the path of {_called(source)} is not stated yet"
     if len({str(source["indexes_root"].value) for source in outer.held}) > 1:
         return "its sidecars lie under different index roots, and one conversion reads from one"
     return ""
+
+
+def _called(source: Entry) -> str:
+    """A source by its data: lines move with the patches."""
+    return f"`{next((path.text for path in source.paths), source.subject)}`"
 
 
 def _root(dataset: Dataset, entry: Entry) -> str | None:
