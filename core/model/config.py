@@ -134,7 +134,7 @@ class TrainingConfig:
     def _setting(self, path: tuple[str, ...]) -> Setting:
         """What some file says of a key, else None by default, or Unknown where a missing base may say it."""
         subject = ".".join(path)
-        section: Section | None = self.composition.root
+        section: Section = self.composition.root
         location = Location(self.document.source, _start(self.document))
         for index, key in enumerate(path):
             found = section.get(key)
