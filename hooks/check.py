@@ -13,7 +13,7 @@ from nemo_resumable.core.findings import Severity
 
 from .cli import FAILED, FOUND, OK
 from .options import Group, Projects, UsageError
-from .output.render import Report, plural, render, shown, statistics
+from .output.render import Report, in_verdict, plural, render, shown, statistics
 from .output.terminal import emit, use_color
 from .parts import once
 
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not (failed and not analysis.findings and not analysis.configs and arguments.format == "full"):
         _print(Report(analysis, projects.cwd, arguments.verbose, arguments.statistics), arguments)
     threshold = Severity(arguments.fail_on).rank
-    found = any(f.suppressed is None and f.severity.rank <= threshold for f in analysis.findings)
+    found = any(f.suppressed is None and f.severity.rank <= threshold and not in_verdict(f) for f in analysis.findings)
     return FAILED if failed else FOUND if found or changes else OK
 
 

@@ -33,7 +33,7 @@ class _Page:
 def full(report: Report, color: bool) -> str:
     """Every open finding, then the summary."""
     page = _Page(report, width(), color)
-    blocks = ["\n".join(_finding(finding, page)) + "\n" for finding in report.open]
+    blocks = ["\n".join(_finding(finding, page)) + "\n" for finding in report.told]
     blocks.append("".join(f"{line}\n" for line in _summary(page)))
     return "\n".join(blocks)
 
@@ -96,7 +96,7 @@ def _advice(finding: Finding) -> Iterator[tuple[str, str]]:
 
 def _summary(page: _Page) -> Iterator[str]:
     report = page.report
-    found, configs = report.open, report.analysis.configs
+    found, configs = report.told, report.analysis.configs
     if not report.analysis.findings and not configs:
         yield "No training config with Lhotse datasets was found; nothing to report."
         return
@@ -105,7 +105,7 @@ def _summary(page: _Page) -> Iterator[str]:
         yield ""
     line = _counts(found)
     yield from [line] if len(line) <= page.columns else line.replace("; ", ";\n    ").split("\n")
-    if suppressed := len(report.analysis.findings) - len(found):
+    if suppressed := len(report.analysis.findings) - len(report.open):
         yield f"{plural(suppressed, 'finding')} suppressed by comments."
     if len(configs) > _MAX_CONFIGS and not report.verbose:
         states = Counter(config.readiness for config in configs)

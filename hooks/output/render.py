@@ -8,7 +8,10 @@ from functools import cached_property
 from pathlib import Path
 
 from nemo_resumable.core.analysis import Analysis
-from nemo_resumable.core.findings import Finding, FixKind
+from nemo_resumable.core.findings import Finding, FixKind, Severity
+
+#: no-launcher, runtime-not-inspected: they hold for every config until the user names one.
+_IN_VERDICT = frozenset({"NR510", "NR706"})
 
 FORMATS = ("full", "concise", "json", "jsonl")
 
@@ -30,6 +33,16 @@ class Report:
     def open(self) -> list[Finding]:
         """The findings that are not suppressed."""
         return [finding for finding in self.analysis.findings if finding.suppressed is None]
+
+    @cached_property
+    def told(self) -> list[Finding]:
+        """The open findings that people are shown: without -v, not what the verdict of every config says as well."""
+        return self.open if self.verbose else [finding for finding in self.open if not in_verdict(finding)]
+
+
+def in_verdict(finding: Finding) -> bool:
+    """Whether it is a note that something was not looked at, which the line of the verdict names."""
+    return finding.code in _IN_VERDICT and finding.severity is Severity.NOTE
 
 
 def shown(path: Path, cwd: Path) -> str:

@@ -174,7 +174,7 @@ def test_usage_errors(run: Run, config: Path, arguments: list[str], sentence: st
 
 
 def test_command_line_over_settings(run: Run, config: Path) -> None:
-    Path(".nemo-resumable.toml").write_text("ignore = ['NR107']\n", encoding="utf-8")
+    Path(".nemo-resumable.toml").write_text("ignore = ['NR107']\nprofile = 'speech-main'\n", encoding="utf-8")
     assert set(codes(run("check", "--format", "json", "conf.yaml").out)) == {"NR110"}
     ran = run("check", "--format", "json", "--ignore", "NR110", "conf.yaml")
     assert codes(ran.out) == [], "--ignore adds to what the file leaves out"
