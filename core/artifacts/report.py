@@ -14,6 +14,7 @@ from ..model.storage import storage_of
 from ..model.values import show
 from ..settings import repository_root
 from ..syntax.nodes import Document
+from . import report_runtime
 from .migrate import MARK, counts
 from .report_launch import launcher_section, storage_section
 from .report_packs import packs_section
@@ -87,6 +88,9 @@ def _inputs(migration: Migration) -> list[str]:
         assert blend.path is not None
         lines.append(f"- blend `{blend.spec}`: `{migration.shown(blend.path)}`, found {_how(blend.how, migration)}")
     lines += [f"- launcher `{migration.shown(launcher.source.path)}`" for launcher, _ in config.launchers]
+    lines += report_runtime.inspected(migration)
+    taken = report_runtime.assumed(migration)
+    lines += ["", "Assumed:", "", *taken] if taken else []
     missing = migration.after.configs[0].unverified
     lines += ["", "Not inspected:", "", *(f"- {part}" for part in missing)] if missing else []
     return [*lines, ""]

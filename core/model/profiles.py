@@ -98,9 +98,11 @@ class Runtime:
         open_ = [(name, package) for name, package in self.packages if not package.read]
         if not open_:
             return "parts of the NeMo and Lhotse in use, which could not be read" if self.problems else ""
+        names = " and ".join(name for name, _ in open_)
+        if self.chosen:
+            return f"the {names} in use (taken from the profile `{self.profile}`)"
         what = " + ".join(package.label for _, package in open_)
-        how = "as stated" if self.chosen or all(package.stated for _, package in open_) else "assumed"
-        return f"the {' and '.join(name for name, _ in open_)} in use ({what} {how})"
+        return f"the {names} in use ({what} {'stated' if all(p.stated for _, p in open_) else 'assumed'})"
 
 
 def version_key(version: str) -> tuple[tuple[int, ...], int, int]:
@@ -204,7 +206,7 @@ def _speech_main_gzip() -> Runtime:
     return replace(
         _speech_main(),
         profile="speech-main-gzip",
-        lhotse=Package("a Lhotse with gzip indexes, not released", None),
+        lhotse=Package("a Lhotse with gzip indexes", None),
         pack_versions=(2, 3, 4),
         gzip_indexes=True,
         zero_weights=True,

@@ -59,7 +59,7 @@ def test_configs_that_read_one_blend_are_one_part(repository: Path) -> None:
     )
     write(repository, {"own.yaml": STREAMS})
     (repository / "latin.yaml").write_bytes(b"data: \xff")
-    analysis = analyze(Project(Settings(repository), repository), files)
+    analysis = analyze(Project(Settings(repository, profile="speech-main"), repository), files)
     found = {tuple(path.name for path in paths): part for paths, part in parts(analysis, files)}
     assert list(found) == [
         ("a.yaml", "shared.yaml", "d.yaml"),
@@ -79,7 +79,7 @@ def test_configs_that_read_one_blend_are_one_part(repository: Path) -> None:
 def test_a_hundred_configs_of_one_blend_are_one_part(repository: Path) -> None:
     files = write(repository, {f"{number}.yaml": READY.format(blend="shared.yaml") for number in range(100)})
     files += write(repository, {"shared.yaml": STREAMS})
-    found = parts(analyze(Project(Settings(repository), repository), files), files)
+    found = parts(analyze(Project(Settings(repository, profile="speech-main"), repository), files), files)
     assert [paths for paths, _ in found] == [tuple(files)]
 
 
