@@ -215,6 +215,9 @@ def _planned(config: TrainingConfig, refused: frozenset[Path]) -> tuple[Plan, di
 
 def _why_not(outer: Outer) -> str:
     """Why an outer dataset is not packed, as a clause; empty where it is."""
+    runtime = outer.entry.dataset.config.context.runtime
+    if not runtime.index_packs:
+        return f"{runtime.nemo.label} has no index packs"
     if outer.unread:
         return "a blend below it could not be read"
     if outer.misfits:
@@ -228,6 +231,8 @@ def _why_not(outer: Outer) -> str:
             return f"{_called(source)} cannot be indexed ({found.code})"
         if not source["indexed"].is_(True):
             return f"{_called(source)} is not indexed in the patched copy"
+        if unread := packs.beyond_lhotse(source):
+            return unread
         if any(not path.known and "???" in path.text for path in source.paths):
             return f"the path of {_called(source)} is not stated yet"
     if len({str(source["indexes_root"].value) for source in outer.held}) > 1:

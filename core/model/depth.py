@@ -37,6 +37,13 @@ def depth_below(owner: Dataset | Entry) -> Depth:
     entries = owner.entries if isinstance(owner, Dataset) else owner.children
     if owner.find("input_cfg") is None or (isinstance(owner, Entry) and owner.flat):
         return Depth(0, True)
+    if isinstance(owner["input_cfg"].value, str):
+        config = owner.config if isinstance(owner, Dataset) else owner.dataset.config
+        runtime = config.context.runtime
+        if "indexed" not in runtime.options:
+            return Depth(1, True)  # NeMo up to 3.0.0 does not look into the file
+        if not runtime.index_packs:
+            return Depth(1, False)  # in between, nobody looked
     if not entries:
         return Depth(1, owner["input_cfg"].value is None)  # a file that was not read may nest further
     inner = [depth_below(entry) for entry in entries if not entry.flat]

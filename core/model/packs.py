@@ -26,7 +26,12 @@ def declared_pack(source: Entry) -> Setting | None:
 
 
 def packed_sources(dataset: Dataset) -> tuple[Entry, ...]:
-    """The sources of a dataset that have a pack declared; most datasets have none, and it is asked often."""
+    """The sources of a dataset that have a pack declared; most datasets have none, and it is asked often.
+
+    None has where the NeMo in use does not know packs: it drops the option, and NR702 says so.
+    """
+    if not dataset.config.context.runtime.index_packs:
+        return ()
     memo, key = dataset.config.memo, f"packed sources of {dataset.subject}"
     found = memo.get(key)
     if not isinstance(found, tuple):
@@ -111,6 +116,17 @@ def misfit(source: Entry) -> Misfit | None:
             "the pack is not read, and the converter raises a NotImplementedError",
         )
     return _MISFITS.get(reader.name, _paths_misfit)(source) or _remote_rows(source)
+
+
+def beyond_lhotse(source: Entry) -> str:
+    """Why the Lhotse in use cannot read a pack of the source, as a clause; empty where it can."""
+    runtime = source.dataset.config.context.runtime
+    if not runtime.pack_versions:
+        return f"{runtime.lhotse.label} has no index packs"
+    reader = READERS.get(source.reader)
+    if reader is not None and reader.pack is not None and reader.pack.version > max(runtime.pack_versions):
+        return f"{runtime.lhotse.label} reads no packs with routes from rows to tars"
+    return ""
 
 
 _START = "a ValueError at start-up"

@@ -44,6 +44,7 @@ class Pack:
     lists: bool = False  #: a flat list of paths is taken beside a single path (which may hold ranges)
     nested: bool = False  #: any form is taken
     tars: bool = True  #: paired tars are taken where the reader knows them
+    version: int = 2  #: the format: 2 is read since lhotse 2.0.0a3, 3 (routes from rows to tars) since 2.0.0a6
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,17 @@ class Reader:
 _MANIFEST = Sidecar(JSONL, "manifest_filepath")
 _TAR = Sidecar(NEMO_TAR, "tarred_audio_filepaths", when="unless `USE_AIS_GET_BATCH` is true")
 _PATHS = Sidecar(JSONL, "paths")
-_NEMO = Pack("one path or a flat list of paths, with or without tars", lists=True)
+_NEMO = Pack("one path or a flat list of paths", lists=True)
+_NEMO_TARRED = Pack("one path or a flat list of paths, the same form for manifests and tars", lists=True, version=3)
 
 _READERS = (
     Reader("nemo", ("manifest_filepath",), (_MANIFEST,), style=MAP, repeats=False, pack=_NEMO),
     Reader(
-        "nemo_tarred", ("manifest_filepath", "tarred_audio_filepaths"), (_MANIFEST, _TAR), slice_raises=True, pack=_NEMO
+        "nemo_tarred",
+        ("manifest_filepath", "tarred_audio_filepaths"),
+        (_MANIFEST, _TAR),
+        slice_raises=True,
+        pack=_NEMO_TARRED,
     ),
     Reader("cuts", ("cuts_path",), (Sidecar(JSONL, "cuts_path"),), style=MAP, repeats=False, unpackable="refused"),
     Reader("shar", ("shar_path",), (Sidecar(SHAR, "shar_path"),), slice_raises=True, unpackable="refused"),

@@ -15,6 +15,11 @@ from .drafts import Draft, about, attempt, set_option
 from .registry import rule
 
 
+def _knows_packs(dataset: Dataset) -> bool:
+    """Whether the NeMo in use reads packs at all."""
+    return dataset.config.context.runtime.index_packs
+
+
 @rule("NR330", "pack-without-index", Severity.ERROR)
 def pack_without_index(dataset: Dataset) -> Iterator[Draft]:
     """An index pack is declared for a source that is not indexed."""
@@ -143,7 +148,7 @@ def _unpackable_source(source: Entry) -> Iterator[Draft]:
 def whole_mixture_pack(dataset: Dataset) -> Iterator[Draft]:
     """One index pack is declared for a whole mixture."""
     setting = dataset["index_pack"]
-    if not setting.stated or not setting.known or setting.value is None:
+    if not _knows_packs(dataset) or not setting.stated or not setting.known or setting.value is None:
         return
     over = [entry for entry in dataset.entries if any(packs.declarer(leaf) is dataset for leaf in entry.leaves())]
     if len(over) > 1 and not over[0].flat:
@@ -158,6 +163,8 @@ def whole_mixture_pack(dataset: Dataset) -> Iterator[Draft]:
 @rule("NR335", "invalid-pack-limit", Severity.ERROR, fix=FixKind.SAFE)
 def invalid_pack_limit(dataset: Dataset) -> Iterator[Draft]:
     """The number of files a pack may hold open is no positive integer."""
+    if not _knows_packs(dataset):
+        return
     setting = dataset["index_pack_max_open_files"]
     if setting.known and type(setting.value) is int and setting.value < 1:  # other types are NR006
         yield _pack_limit(dataset, setting)
@@ -180,12 +187,14 @@ def _pack_limit(owner: Dataset | Entry, setting: Setting) -> Draft:
 @rule("NR336", "pack-candidate", Severity.NOTE)
 def pack_candidate(dataset: Dataset) -> Iterator[Draft]:
     """A source of many shards has no index pack."""
+    if not _knows_packs(dataset):
+        return
     threshold = dataset.config.context.pack_threshold
     for outer in packs.outer_datasets(dataset, threshold):
         indexed = dataset.is_training or all(source["indexed"].is_(True) for source in outer.held)
         if not outer.supported or outer.packed or not indexed or outer.shards < threshold:
             continue
-        if all(obstacle(source) is None for source in outer.held):
+        if all(obstacle(source) is None and not packs.beyond_lhotse(source) for source in outer.held):
             yield Draft(
                 f"{outer.shards:,} shards are read through loose sidecars, each of which is opened at start-up: one index pack "
                 "would hold them all",
@@ -200,6 +209,8 @@ def pack_candidate(dataset: Dataset) -> Iterator[Draft]:
 def inferred_pack(dataset: Dataset) -> Iterator[Draft]:
     """An index pack that carries an entry's name is not declared."""
     context = dataset.config.context
+    if not _knows_packs(dataset):
+        return
     for entry in dataset.all_entries:
         known = packs.names(entry)
         leaves = [leaf for leaf in entry.leaves() if packs.opens_packs(leaf)] if known else []

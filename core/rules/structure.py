@@ -50,10 +50,15 @@ def temperature_depth(dataset: Dataset) -> Iterator[Draft]:
             )
 
 
+def _knows_collections(source: Source) -> bool:
+    """Whether the NeMo in use reads the keys of collections and of WebDataset's second index: they came with packs."""
+    return source.dataset.config.context.runtime.index_packs
+
+
 @rule("NR321", "incomplete-share-gpt", Severity.ERROR)
 def incomplete_share_gpt(source: Source) -> Iterator[Draft]:
     """A ShareGPT source lacks what its way of finding audio needs."""
-    if source.reader != "share_gpt":
+    if source.reader != "share_gpt" or not _knows_collections(source):
         return
     mode = source["tar_lookup_mode"]
     route, old_route = source["tar_routing_filepath"], source["tar_routing_index"]
@@ -136,7 +141,7 @@ def _stated(setting: Setting) -> tuple[Related, ...]:
 @rule("NR322", "incomplete-webdataset", Severity.ERROR)
 def incomplete_webdataset(source: Source) -> Iterator[Draft]:
     """A WebDataset source lacks what its sample index needs."""
-    if source.reader != "share_gpt_webdataset":
+    if source.reader != "share_gpt_webdataset" or not _knows_collections(source):
         return
     version = source["wds_sample_index_version"]
     if not version.known or version.value is None:
@@ -190,6 +195,8 @@ def _lacks_catalog(source: Source, text: str) -> bool:
 def contradictory_index_options(source: Source) -> Iterator[Draft]:
     """A Shar source is told where its indexes lie and not to use them."""
     indexed, root = source["indexed"], source["indexes_root"]
+    if not source.dataset.config.context.runtime.can_index:
+        return  # neither option is read
     if source.reader == "shar" and indexed.is_(False) and root.known and root.value is not None:
         yield about(
             indexed,

@@ -409,3 +409,17 @@ def test_an_entry_that_stands_in_two_places_is_left_as_it_is(tmp_path: Path) -> 
     migration = migrated(project(tmp_path, {"conf/model.yaml": spelled(ALIASED)}))
     assert migration.patched_config is None
     assert "used in other places too" in plan_of(migration).kept[0].reason
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"profile": "nemo-3.0.0"}, "nemo_toolkit 3.0.0 has no index packs"),
+        ({"runtime": {"packages": {"lhotse": "2.0.0a2"}}}, "lhotse 2.0.0a2 has no index packs"),
+        ({"runtime": {"packages": {"lhotse": "2.0.0a4"}}}, "lhotse 2.0.0a4 reads no packs with routes from rows to tars"),
+    ],
+)
+def test_a_runtime_that_cannot_read_them_gets_no_packs(tmp_path: Path, settings: dict[str, Any], reason: str) -> None:
+    plan = plan_of(migrated(project(tmp_path, {"conf/model.yaml": train(BOOKS, SMALL)}, **settings)))
+    assert [kept.reason for kept in plan.kept] == [reason]
+    assert not plan.declared
