@@ -21,19 +21,25 @@ _BUILT_PATH = re.compile(rb"input_cfg[\"']?\s*:[^\n#]*\$\{")
 _MAY_BE_CONFIG = (b"train_ds", b"defaults")
 
 
-def configs_reading(files: Collection[Path], repository: Repository, project_at: ProjectAt) -> Iterator[Path]:
-    """The configs of the repository, beside the files themselves, that read one of them or look for one that is gone.
+def configs_reading(files: Collection[Path], repository: Repository, project_at: ProjectAt) -> dict[Path, Path]:
+    """The configs of the repository, beside the files themselves, that read one of them or look for one that is gone;
+    each with the file.
 
     Only files in which the name of one stands, or the name of a file that names it, are parsed. A path is looked for
     where the config's reader looks: a missing blend counts for the config that tries its path, whatever is found then.
     """
-    targets = {Path(os.path.normpath(file)) for file in files if not is_script(file)}
+    targets = [file for file in files if not is_script(file)]
     if not targets:
-        return
-    for path in _naming(targets, repository):
+        return {}
+    found: dict[Path, Path] = {}
+    for path in _naming(set(targets), repository):
         project = project_at(path)
-        if not project.excludes(path) and not targets.isdisjoint(asked_for(path, project)):
-            yield path
+        if not project.excludes(path):
+            asked = asked_for(path, project)
+            cause = next((target for target in targets if target in asked), None)
+            if cause is not None:
+                found[path] = cause
+    return found
 
 
 def asked_for(path: Path, project: Project) -> frozenset[Path]:
@@ -69,15 +75,20 @@ def configs_started(script: Path, repository: Repository, project_at: ProjectAt)
             yield path
 
 
-def concerned(files: Iterable[Path], repository: Repository, project_at: ProjectAt) -> tuple[Path, ...]:
-    """What is to be judged where these files changed: themselves, launchers replaced by the configs that they start,
-    and the configs that read them or look for them."""
+def concerned(files: Iterable[Path], repository: Repository, project_at: ProjectAt) -> dict[Path, Path]:
+    """The configs to be judged where these files changed or went, beside the files themselves: those that read one, and
+    those that a launcher among them starts; each with the file that it is judged for."""
     given = [Path(os.path.normpath(file)) for file in files]
-    found = {file: None for file in given if not is_script(file)}
-    found |= dict.fromkeys(configs_reading(list(found), repository, project_at))
+    found = configs_reading(given, repository, project_at)
     for script in given:
-        found |= dict.fromkeys(configs_started(script, repository, project_at))
-    return tuple(found)
+        for config in configs_started(script, repository, project_at):
+            found.setdefault(config, script)
+    return {config: cause for config, cause in found.items() if config not in given}
+
+
+def is_config(file: Path, project: Project) -> bool:
+    """Whether a file is a training config."""
+    return not is_script(file) and _config(file, project) is not None
 
 
 def _config(path: Path, project: Project) -> TrainingConfig | None:
@@ -106,4 +117,4 @@ def _word(path: Path) -> bytes:
     return max(re.findall(rb"[\x21\x23-\x26\x28-\x5b\x5d-\x7e]+", stem.encode()), key=len, default=b"")
 
 
-__all__ = ["ProjectAt", "asked_for", "concerned", "configs_reading", "configs_started"]
+__all__ = ["ProjectAt", "asked_for", "concerned", "configs_reading", "configs_started", "is_config"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from nemo_resumable.core.analysis import Analysis, analyze
 from nemo_resumable.core.findings import Finding
-from nemo_resumable.core.fixing import fix
+from nemo_resumable.core.fixing import Only, fix
 from nemo_resumable.core.model.reading import readings
 from nemo_resumable.core.settings import repository_root
 from nemo_resumable.core.text import Source
@@ -37,7 +38,12 @@ def mend(groups: list[Group], arguments: argparse.Namespace, cwd: Path) -> tuple
             if not any(_wanted(finding, arguments) for finding in found.findings):
                 analyses.append(found)
                 continue
-            result = fix(group.project, files, exclude_blocked=arguments.exclude_blocked)
+            result = fix(
+                group.project,
+                files,
+                exclude_blocked=arguments.exclude_blocked,
+                only=_within(found, group, arguments) if group.causes else None,
+            )
             for finding, reason in result.dropped:
                 _say(f"the fix for {finding.code} in {shown(finding.location.file, cwd)} is not applied: {reason}")
             before = _sources(result.before)
@@ -62,6 +68,20 @@ def mend(groups: list[Group], arguments: argparse.Namespace, cwd: Path) -> tuple
     elif changed and not refused:
         print(f"Fixed {plural(applied, 'finding')} in {plural(len(changed), 'file')}.", file=sys.stderr)
     return analyses, len(changed), refused
+
+
+def _within(found: Analysis, group: Group, arguments: argparse.Namespace) -> Only:
+    """Takes the fixes that stay within what was named and what it reads: other configs are judged, and left as they are."""
+    open_ = {file for file in group.files if file not in group.causes}
+    for model in found.models:
+        if model.document.source.path in open_:
+            open_ |= {reading.document.source.path for reading in readings(model)}
+
+    def only(findings: Sequence[Finding]) -> bool:
+        edits = [edit for finding in findings if finding.fix for edit in finding.fix.edits]
+        return all(_wanted(finding, arguments) for finding in findings) and all(edit.file in open_ for edit in edits)
+
+    return only
 
 
 def _wanted(finding: Finding, arguments: argparse.Namespace) -> bool:

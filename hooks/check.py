@@ -10,8 +10,11 @@ from pathlib import Path
 
 from nemo_resumable.core.analysis import Analysis, analyze
 from nemo_resumable.core.findings import Severity
+from nemo_resumable.core.repository import Repositories
 
 from .cli import FAILED, FOUND, OK
+from .gate import Outcome, summary
+from .git import tracked
 from .options import Group, Projects, UsageError
 from .output.render import Report, in_verdict, plural, render, shown, statistics
 from .output.terminal import emit, use_color
@@ -20,8 +23,9 @@ from .parts import once
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command."""
+    short, arguments.format = arguments.staged and arguments.format is None, arguments.format or "full"
     _check_arguments(arguments)
-    projects = Projects(arguments)
+    projects = Projects(arguments, repositories=Repositories(tracked if arguments.staged else None))
     groups, problems = _from_stdin(projects) if arguments.stdin_filename else _from_paths(projects)
     _tell(sentence for _, sentence in problems)
     if arguments.verbose:
@@ -42,9 +46,14 @@ def run(arguments: argparse.Namespace) -> int:
         if file in named or arguments.verbose:
             _tell([sentence.replace(f"`{file}`", f"`{shown(file, projects.cwd)}`")])
         failed = failed or file in named
-    if not (failed and not analysis.findings and not analysis.configs and arguments.format == "full"):
-        _print(Report(analysis, projects.cwd, arguments.verbose, arguments.statistics), arguments)
     threshold = Severity(arguments.fail_on).rank
+    report = Report(analysis, projects.cwd, arguments.verbose, arguments.statistics)
+    if short and not arguments.output:
+        causes = {file: cause for group in groups for file, cause in group.causes.items()}
+        outcome = Outcome(threshold, causes, frozenset(arguments.gone), bool(changes and arguments.fix))
+        emit(summary(report, outcome, color=use_color(arguments.color)))
+    elif not (failed and not analysis.findings and not analysis.configs and arguments.format == "full"):
+        _print(report, arguments)
     found = any(f.suppressed is None and f.severity.rank <= threshold and not in_verdict(f) for f in analysis.findings)
     return FAILED if failed else FOUND if found or changes else OK
 
@@ -71,7 +80,12 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
 
 def _from_paths(projects: Projects) -> tuple[list[Group], list[tuple[Path, str]]]:
     arguments = projects.arguments
-    return projects.groups([Path(name) for name in arguments.paths], force_exclude=arguments.force_exclude)
+    return projects.groups(
+        [Path(name) for name in arguments.paths],
+        force_exclude=arguments.force_exclude,
+        gone=arguments.gone,
+        bases=arguments.staged,
+    )
 
 
 def _from_stdin(projects: Projects) -> tuple[list[Group], list[tuple[Path, str]]]:

@@ -163,14 +163,17 @@ def _check(parser: argparse.ArgumentParser) -> None:
     files = parser.add_argument_group("files")
     files.add_argument("--scope", choices=("lhotse", "opted-in"), help="which configs count")
     files.add_argument("--stdin-filename", metavar="FILE", help="judge the standard input as this file")
+    files.add_argument(
+        "--staged", action="store_true", help="for a git hook: mind what the commit deletes, and be short"
+    )
     files.add_argument("--force-exclude", action="store_true", help="honour `exclude` for paths given by name too")
     output = parser.add_argument_group("output")
-    output.add_argument("--format", choices=("full", "concise", "json", "jsonl"), default="full")
+    output.add_argument("--format", choices=("full", "concise", "json", "jsonl"))
     output.add_argument("--output", metavar="FILE", help="write the findings to a file")
     output.add_argument("--statistics", action="store_true", help="count findings by rule")
     output.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     _inputs(parser)
-    parser.set_defaults(run=_lazy("check"))
+    parser.set_defaults(run=_lazy("gate"), gone=[])
 
 
 def _migrate(parser: argparse.ArgumentParser) -> None:

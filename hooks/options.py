@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from nemo_resumable.core.analysis import known_rule_names
+from nemo_resumable.core.discovery import concerned, is_config
 from nemo_resumable.core.project import Project
-from nemo_resumable.core.settings import PROFILES, SEVERITIES, Settings, check_rules, load_settings, merged, near_match
+from nemo_resumable.core.repository import Repositories, is_script
+from nemo_resumable.core.settings import (
+    PROFILES,
+    SEVERITIES,
+    Settings,
+    check_rules,
+    load_settings,
+    merged,
+    near_match,
+    repository_root,
+)
 from nemo_resumable.core.settings_toml import rule_word
 
 
@@ -24,6 +35,8 @@ class Group:
 
     project: Project
     files: tuple[Path, ...]
+    #: Of files that nobody named, the one that they are judged for.
+    causes: Mapping[Path, Path] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -32,6 +45,7 @@ class Projects:
 
     arguments: argparse.Namespace
     cwd: Path = field(default_factory=Path.cwd)
+    repositories: Repositories = field(default_factory=Repositories)
     _memo: dict[Path, Settings] = field(default_factory=dict)
     _projects: dict[Path | None, Project] = field(default_factory=dict)
 
@@ -39,38 +53,81 @@ class Projects:
         """The project that holds in a folder."""
         settings = load_settings(folder, self._memo)
         if settings.file not in self._projects:
-            self._projects[settings.file] = _project(settings, self.arguments, self.cwd)
+            project = _project(settings, self.arguments, self.cwd)
+            self._projects[settings.file] = replace(project, repositories=self.repositories)
         return self._projects[settings.file]
 
-    def groups(self, paths: list[Path], *, force_exclude: bool) -> tuple[list[Group], list[tuple[Path, str]]]:
-        """The files behind the paths, by the settings that hold for them, and a sentence for each path without any."""
-        chosen: dict[int, tuple[Project, dict[Path, None]]] = {}
-        problems: list[tuple[Path, str]] = []
+    def groups(
+        self, paths: list[Path], *, force_exclude: bool, gone: Sequence[Path] = (), bases: bool = False
+    ) -> tuple[list[Group], list[tuple[Path, str]]]:
+        """The files behind the paths, by the settings that hold for them, and a sentence for each path without any.
+
+        A file named that is no config stands for the configs that read it or are started by it, where there are any; so
+        do those that are `gone`, and with `bases` also configs, for those that are based on them.
+        """
+        chosen = _Chosen({}, [], {})
+        named: dict[Path, None] = {}
         for path in paths:
             try:
-                self._add(path, force_exclude, chosen, problems)
+                named |= dict.fromkeys(self._add(path, force_exclude, chosen))
             except PermissionError:
-                problems.append((path, f"`{path}` may not be read; check its permissions"))
-        return [Group(project, tuple(files)) for project, files in chosen.values()], problems
+                chosen.problems.append((path, f"`{path}` may not be read; check its permissions"))
+        self._widen([*named, *gone], chosen, bases=bases)
+        groups = [
+            Group(project, tuple(files), {file: chosen.causes[file] for file in files if file in chosen.causes})
+            for project, files in chosen.files.values()
+            if files
+        ]
+        return groups, chosen.problems
 
-    def _add(
-        self,
-        path: Path,
-        force_exclude: bool,
-        chosen: dict[int, tuple[Project, dict[Path, None]]],
-        problems: list[tuple[Path, str]],
-    ) -> None:
-        """Add what one path stands for."""
+    def _add(self, path: Path, force_exclude: bool, chosen: _Chosen) -> list[Path]:
+        """Add what one path stands for; returns the files that are named themselves."""
         absolute = self.cwd / path
         folder = absolute.is_dir()
         outer = self.at(absolute if folder else absolute.parent)
         discovery = outer.discover([path], force_exclude=force_exclude)
-        problems += discovery.problems
+        chosen.problems.extend(discovery.problems)
         for file in discovery.files:
             project = self.at(file.parent) if folder else outer
             if project is not outer and not project.discover([file], force_exclude=True).files:
                 continue
-            chosen.setdefault(id(project), (project, {}))[1][file] = None
+            chosen.add(file, project)
+        return [] if folder else list(discovery.files)
+
+    def _widen(self, files: Sequence[Path], chosen: _Chosen, *, bases: bool) -> None:
+        """Add the configs that the files concern; launchers themselves are read with the configs they start."""
+        by_root: dict[Path, list[Path]] = {}
+        for file in files:
+            if bases or not is_config(file, self.at(file.parent)):
+                by_root.setdefault(repository_root(file.parent), []).append(file)
+        for root, members in by_root.items():
+            repository = self.at(root).repository_of(root / "any")
+            for config, cause in concerned(members, repository, lambda path: self.at(path.parent)).items():
+                if chosen.add(config, self.at(config.parent)):
+                    chosen.causes[config] = cause
+            for file in filter(is_script, members):
+                chosen.remove(file)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The files to be judged by their projects, the paths without any, and why files are judged that nobody named."""
+
+    files: dict[int, tuple[Project, dict[Path, None]]]
+    problems: list[tuple[Path, str]]
+    causes: dict[Path, Path]
+
+    def add(self, file: Path, project: Project) -> bool:
+        """Add a file unless it is there; returns whether it was added."""
+        files = self.files.setdefault(id(project), (project, {}))[1]
+        new = file not in files
+        files[file] = None
+        return new
+
+    def remove(self, file: Path) -> None:
+        """Take a file out."""
+        for _, files in self.files.values():
+            files.pop(file, None)
 
 
 def _project(settings: Settings, arguments: argparse.Namespace, cwd: Path) -> Project:

@@ -1,0 +1,103 @@
+"""`check --staged`, which pre-commit runs: what a commit takes away counts too, and the output is short."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .cli import OK
+from .git import removed
+from .output.cells import visible
+
+if TYPE_CHECKING:
+    from nemo_resumable.core.findings import Finding
+
+    from .output.render import Report
+
+_MOST_NAMED = 3  #: files named in one line; more are counted
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out `check`, with --staged for a commit; a commit that has nothing of ours costs no more than git does."""
+    if arguments.staged:
+        root = _root(Path.cwd())
+        arguments.gone = [path for path in removed(root) if path.name.endswith((".yaml", ".yml"))]
+        if not arguments.gone and arguments.paths == ["."]:  # nothing was handed over
+            return OK
+        arguments.paths = [] if arguments.paths == ["."] else arguments.paths
+    from .check import run as check
+
+    return check(arguments)
+
+
+def _root(folder: Path) -> Path:
+    """The repository's top, as the settings see it."""
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a check came to, beside its findings."""
+
+    threshold: int  #: the rank of the least severe finding that blocks
+    causes: Mapping[Path, Path]  #: of configs that nobody named, the file that they are judged for
+    gone: frozenset[Path]
+    changed: bool  #: whether --fix has changed a file
+
+
+def summary(report: Report, outcome: Outcome, *, color: bool) -> str:
+    """What blocks, one line each, or where nothing does what else was found; then what to do next."""
+    from .output.concise import concise
+    from .output.render import fixable, plural
+
+    told = report.told
+    blocking = [finding for finding in told if finding.severity.rank <= outcome.threshold]
+    shown = told if report.verbose or not blocking else blocking
+    lines = [concise(replace(report, analysis=replace(report.analysis, findings=tuple(shown))), color)]
+    steps = []
+    if blocking:
+        files = _listed([report.name(file) for file in dict.fromkeys(f.location.file for f in blocking)])
+        hidden = len(told) - len(shown)
+        more = f" (-v shows {plural(hidden, 'finding')} of less weight)" if hidden else ""
+        lines += _reasons(blocking, report, outcome)
+        lines.append(f"{plural(len(blocking), 'finding')} in {files} to be mended first{more}.\n")
+        mended = [finding.config or finding.location.file for finding in blocking if fixable(finding)]
+        if mended:
+            steps.append(f"nemo-resumable check --fix {_typed(mended, report)}  # mends what has a [*]")
+        steps.append(f"nemo-resumable explain {blocking[0].code}  # what goes wrong, and how to mend it")
+    if outcome.changed:
+        steps.insert(0, "look at the changes (git diff), stage them and commit again")
+    lines += [f"{'Next: ' if not index else '      '}{step}\n" for index, step in enumerate(steps)]
+    return "".join(lines)
+
+
+def _reasons(blocking: list[Finding], report: Report, outcome: Outcome) -> list[str]:
+    """Why configs are judged that are no part of the commit, a line for each file of the commit."""
+    by_cause: dict[Path, list[str]] = {}
+    for config in dict.fromkeys(finding.config for finding in blocking):
+        if config is not None and (cause := outcome.causes.get(config)) is not None:
+            by_cause.setdefault(cause, []).append(report.name(config))
+    lines = []
+    for cause, configs in by_cause.items():
+        if cause in outcome.gone:
+            how = "is taken away, and is named by"
+        else:
+            how = "is read by" if cause.name.endswith((".yaml", ".yml")) else "starts"
+        lines.append(f"{report.name(cause)} {how} {_listed(configs)}.\n")
+    return lines
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(map(visible, names[:_MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
+
+
+def _typed(paths: list[Path], report: Report) -> str:
+    """Paths as a shell takes them."""
+    names = [report.name(path) for path in dict.fromkeys(paths)]
+    typed = [shlex.quote(f"./{name}" if name.startswith("-") else name) for name in names[:_MOST_NAMED]]
+    return " ".join(typed) + (" …" if len(names) > _MOST_NAMED else "")

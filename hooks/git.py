@@ -1,0 +1,41 @@
+"""What git knows that no file says: which files a commit takes away, and which files belong to the repository."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def removed(root: Path, environment: Mapping[str, str] = os.environ) -> list[Path]:
+    """The files that a commit deletes or renames away; none where git cannot say.
+
+    pre-commit hands over the files that are there after a commit. It names the two ends itself where it looks at commits
+    that are made already (`--from-ref` and `--to-ref`, before a push).
+    """
+    ends = [environment.get(f"PRE_COMMIT_{end}_REF", "") for end in ("FROM", "TO")]
+    what = [f"{ends[0]}...{ends[1]}"] if all(ends) else ["--cached"]
+    return _names(root, "diff", *what, "--name-only", "--no-renames", "--diff-filter=D", "--no-ext-diff", "-z", "--")
+
+
+def tracked(root: Path) -> list[Path] | None:
+    """The files of git's index; None where git cannot say."""
+    return _names(root, "ls-files", "-z") or None
+
+
+def _names(root: Path, *arguments: str) -> list[Path]:
+    """The paths that a git command prints; they begin at the repository's top, wherever it is run."""
+    try:
+        ended = subprocess.run(
+            ["git", "-C", str(root), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=60,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    if ended.returncode:
+        return []
+    return [root / os.fsdecode(name) for name in ended.stdout.split(b"\0") if name]
