@@ -13,7 +13,7 @@ from nemo_resumable.core.findings import Severity
 from nemo_resumable.core.repository import Repositories
 
 from .cli import FAILED, FOUND, OK
-from .gate import Outcome, summary
+from .gate import Outcome, summary, taken_away
 from .git import tracked
 from .options import Group, Projects, UsageError
 from .output.render import Report, in_verdict, plural, render, shown, statistics
@@ -39,6 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
         failed = failed or refused
     else:
         analyses = [analyze(group.project, group.files) for group in groups]
+        if arguments.gone:
+            analyses = [taken_away(each, group.project, arguments.gone) for each, group in zip(analyses, groups)]
     analysis = _joined(analyses)
     # A file that was only met in a folder may be anything; one that was named has to be readable.
     named = {Path(os.path.normpath(projects.cwd / name)) for name in arguments.paths}

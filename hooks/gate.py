@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from .cli import OK
@@ -14,7 +14,9 @@ from .git import removed
 from .output.cells import visible
 
 if TYPE_CHECKING:
+    from nemo_resumable.core.analysis import Analysis
     from nemo_resumable.core.findings import Finding
+    from nemo_resumable.core.project import Project
 
     from .output.render import Report
 
@@ -37,6 +39,43 @@ def run(arguments: argparse.Namespace) -> int:
 def _root(folder: Path) -> Path:
     """The repository's top, as the settings see it."""
     return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+
+
+#: unreadable-blend and unresolved-interpolation (of a base config): warnings, for what is not here may be where training runs.
+_LOST = frozenset({"NR007", "NR003"})
+
+
+def taken_away(analysis: Analysis, project: Project, gone: Sequence[Path]) -> Analysis:
+    """The analysis with what a commit takes away from a config as an error: no longer does it lie elsewhere."""
+    from nemo_resumable.core.discovery import asked_for
+    from nemo_resumable.core.findings import Severity
+
+    asked = {model.document.source.path: asked_for(model.document.source.path, project) for model in analysis.models}
+
+    def lost(finding: Finding) -> bool:
+        stem = PurePath(str(finding.current)).name.removesuffix(".yaml")
+        reading = asked.get(finding.config) if finding.config is not None else None
+        return (
+            finding.code in _LOST
+            and finding.code not in project.settings.severity
+            and finding.name not in project.settings.severity
+            and any(path.name.removesuffix(".yaml") == stem and path in (reading or ()) for path in gone)
+        )
+
+    return replace(
+        analysis,
+        findings=tuple(
+            replace(
+                finding,
+                severity=Severity.ERROR,
+                message=f"`{finding.current}` is taken away by this commit: training cannot read it and ends at start-up",
+                rationale="Keep the file, or let the config name another one.",
+            )
+            if lost(finding)
+            else finding
+            for finding in analysis.findings
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
