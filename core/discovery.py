@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,29 +60,31 @@ def asked_for(path: Path, project: Project) -> frozenset[Path]:
     return frozenset(asked)
 
 
-def configs_started(script: Path, repository: Repository, project_at: ProjectAt) -> Iterator[Path]:
-    """The configs that a launcher starts, by the settings or by what its commands name."""
-    if not is_script(script):
-        return
-    for path, data in repository.yaml():
+def configs_started(files: Collection[Path], repository: Repository, project_at: ProjectAt) -> dict[Path, Path]:
+    """The configs that launchers among the files start, by the settings or by what their commands name; each with the
+    launcher."""
+    scripts = {file for file in files if is_script(file)}
+    found: dict[Path, Path] = {}
+    for path, data in repository.yaml() if scripts else ():
         if not any(word in data for word in _MAY_BE_CONFIG):
             continue
         project = project_at(path)
-        if project.excludes(path) or script not in {given.path for given in project.launchers_of(path, alone=False)}:
+        if project.excludes(path) or scripts.isdisjoint(
+            given.path for given in project.launchers_of(path, alone=False)
+        ):
             continue
         config = _config(path, project)
-        if config is not None and any(launcher.source.path == script for launcher, _ in config.launchers):
-            yield path
+        for launcher, _ in config.launchers if config is not None else ():
+            if launcher.source.path in scripts:
+                found.setdefault(path, launcher.source.path)
+    return found
 
 
 def concerned(files: Iterable[Path], repository: Repository, project_at: ProjectAt) -> dict[Path, Path]:
     """The configs to be judged where these files changed or went, beside the files themselves: those that read one, and
     those that a launcher among them starts; each with the file that it is judged for."""
     given = [Path(os.path.normpath(file)) for file in files]
-    found = configs_reading(given, repository, project_at)
-    for script in given:
-        for config in configs_started(script, repository, project_at):
-            found.setdefault(config, script)
+    found = configs_started(given, repository, project_at) | configs_reading(given, repository, project_at)
     return {config: cause for config, cause in found.items() if config not in given}
 
 

@@ -72,7 +72,7 @@ def mend(groups: list[Group], arguments: argparse.Namespace, cwd: Path) -> tuple
 
 def _within(found: Analysis, group: Group, arguments: argparse.Namespace) -> Only:
     """Takes the fixes that stay within what was named and what it reads: other configs are judged, and left as they are."""
-    open_ = {file for file in group.files if file not in group.causes}
+    open_ = {file for file in group.files if file not in group.causes} | set(group.causes.values())
     for model in found.models:
         if model.document.source.path in open_:
             open_ |= {reading.document.source.path for reading in readings(model)}
