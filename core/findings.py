@@ -97,6 +97,8 @@ class Finding:
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
     suppressed: str | None = field(default=None)  #: the reason given by a suppression, "" for one without reason
+    suppressed_by: str = "comment"  #: comment · settings (per-file-ignores); beside the point where nothing suppresses it
+    baselined: bool = False  #: known to the baseline: it neither blocks nor is told one by one
 
     @property
     def url(self) -> str:
