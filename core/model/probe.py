@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
 from ..findings import Location
-from ..text import Source
+from ..text import Source, Span
 from .probe_files import CannotRead, Reader, is_file, is_folder, names_in
 from .probe_schema import read_loader, read_readers
 from .probe_versions import (
@@ -221,9 +222,14 @@ def with_nemo(runtime: Runtime, found: Found) -> Runtime:
             options=loader.options,
             per_rank_state=loader.per_rank_state,
             index_packs="index_pack" in loader.options,
-            schema=Location(Source(data / "dataloader.py", loader.text), loader.schema),
+            schema=_place(data / "dataloader.py", loader.text, loader.schema),
         )
     return probe.onto(runtime)
+
+
+@lru_cache(maxsize=4)
+def _place(file: Path, text: str, span: Span) -> Location:
+    return Location(Source(file, text), span)
 
 
 def with_lhotse(runtime: Runtime, found: Found) -> Runtime:

@@ -174,7 +174,10 @@ def _word(node: ast.expr) -> str:
 def _readers(text: str) -> Readers:
     types: set[str] = set()
     complete = True
-    for found in _REGISTERED.finditer(text):
+    for number, found in enumerate(_REGISTERED.finditer(text)):
+        if number == _MOST_TYPES:
+            complete = False
+            break
         end = _FUNCTION.search(text, found.end(), found.end() + _LONGEST_DECORATORS)
         if end is None:
             complete = False
@@ -202,6 +205,7 @@ def _readers(text: str) -> Readers:
 _REGISTERED = re.compile(rf"^@(?:\w+\.)*{_REGISTER}\b", re.M)
 _FUNCTION = re.compile(r"^(?:async +)?def ", re.M)
 _LONGEST_DECORATORS = 4000  #: characters above a function
+_MOST_TYPES = 500
 
 
 def _zero_weights(function: ast.AST) -> bool | None:

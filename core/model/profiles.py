@@ -110,13 +110,13 @@ def version_key(version: str) -> tuple[tuple[int, ...], int, int]:
 
     `2.0.0a7` is ((2, 0, 0), 0, 7), `2.0.0` ((2, 0, 0), 1, 0). A version that is none comes before all.
     """
-    match = re.match(r"v?(\d+(?:\.\d+)*)(?:[-_.]?(a|b|c|rc|alpha|beta|dev)[-_.]?(\d*))?", version.strip().lower())
+    match = re.match(r"v?(\d+(?:\.\d+)*)(?:[-_.]?(alpha|beta|a|b|c|rc|dev)[-_.]?(\d*))?", version.strip().lower())
     if match is None:
         return (), 0, 0
     release = tuple(int(part[:9]) for part in match[1].split("."))
     while len(release) > 1 and release[-1] == 0:
         release = release[:-1]
-    step = {"a": 0, "alpha": 0, "dev": 0, "b": 1000, "beta": 1000, "c": 2000, "rc": 2000}
+    step = {"dev": -1000, "a": 0, "alpha": 0, "b": 1000, "beta": 1000, "c": 2000, "rc": 2000}
     if match[2] is None:
         return release, 1, 0
     return release, 0, step[match[2]] + int((match[3] or "0")[:3])
