@@ -177,7 +177,12 @@ def _check(parser: argparse.ArgumentParser) -> None:
 
 
 def _migrate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("config", metavar="CONFIG", help="the training YAML")
+    parser.add_argument(
+        "configs", nargs="+", metavar="CONFIG", help="the training YAML (several are migrated one by one)"
+    )
+    parser.add_argument(
+        "--staged", action="store_true", help="for a git hook: pass over files that are no configs and concern none"
+    )
     parser.add_argument("--out", metavar="DIR", help="the folder for the artifacts (default: migrate-resumable/<stem>)")
     parser.add_argument("--exclude-blocked", action="store_true", help="comment out sources that cannot be indexed")
     parser.add_argument("--packs", action="store_true", help="declare index packs for outer datasets of many shards")

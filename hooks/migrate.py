@@ -1,16 +1,20 @@
-"""`nemo-resumable migrate`: writes the artifacts of one config and says in a few lines what came out."""
+"""`nemo-resumable migrate`: writes the artifacts of each config and says in a few lines what came out."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from nemo_resumable.core.artifacts import Migration, NotAConfig, prepare, write
 from nemo_resumable.core.artifacts.migrate import counts
-from nemo_resumable.core.project import OUTPUT_FOLDER
+from nemo_resumable.core.discovery import is_config
+from nemo_resumable.core.project import OUTPUT_FOLDER, Project
+from nemo_resumable.core.repository import Repositories
 from nemo_resumable.core.settings import repository_root
 
-from .cli import FOUND, OK
+from .cli import FAILED, FOUND, OK
+from .git import tracked
 from .options import Projects, UsageError
 from .output.render import plural, shown
 from .output.terminal import emit
@@ -18,31 +22,58 @@ from .output.terminal import emit
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command."""
-    projects = Projects(arguments)
+    projects = Projects(arguments, repositories=Repositories(tracked if arguments.staged else None))
     cwd = projects.cwd
-    config = Path(arguments.config)
-    if (cwd / config).is_dir():
-        raise UsageError(f"`{config}` is a folder; name one training YAML")
     out = cwd / arguments.out if arguments.out else None
     if out is not None and out.exists() and not out.is_dir():
         raise UsageError(f"--out: `{arguments.out}` is no folder")
-    project = projects.at((cwd / config).parent)
+    if out is not None and len(arguments.configs) > 1:
+        raise UsageError("--out takes the artifacts of one config; leave it out to migrate several")
+    names = [Path(name) for name in arguments.configs]
+    chosen = _concerned(names, projects) if arguments.staged else [_named(name, projects) for name in names]
+    code = OK
+    for project, file in chosen:
+        try:
+            code = max(code, _migrated(project, file, out, arguments, cwd))
+        except NotAConfig as error:
+            if len(chosen) == 1:
+                raise UsageError(str(error)) from None
+            print(f"nemo-resumable: {error}", file=sys.stderr)
+            code = FAILED
+    return code
+
+
+def _named(config: Path, projects: Projects) -> tuple[Project, Path]:
+    """The config that a path names. Raises UsageError."""
+    if (projects.cwd / config).is_dir():
+        raise UsageError(f"`{config}` is a folder; name one training YAML")
+    project = projects.at((projects.cwd / config).parent)
     discovery = project.discover([config])
     for _, sentence in discovery.problems:
         raise UsageError(sentence)
-    try:
-        migration = prepare(
-            project,
-            discovery.files[0],
-            out=out,
-            exclude_blocked=arguments.exclude_blocked,
-            annotate=not arguments.no_annotate,
-            packs=arguments.packs,
-        )
-    except NotAConfig as error:
-        raise UsageError(str(error)) from None
+    return project, discovery.files[0]
+
+
+def _concerned(names: list[Path], projects: Projects) -> list[tuple[Project, Path]]:
+    """The configs among the files of a commit, and those that read them or are started by them. Raises UsageError."""
+    groups, problems = projects.groups(names, force_exclude=True)
+    for _, sentence in problems:
+        raise UsageError(sentence)
+    return [(group.project, file) for group in groups for file in group.files if is_config(file, group.project)]
+
+
+def _migrated(project: Project, file: Path, out: Path | None, arguments: argparse.Namespace, cwd: Path) -> int:
+    """Migrate one config and say what came out. Raises NotAConfig."""
+    migration = prepare(
+        project,
+        file,
+        out=out,
+        exclude_blocked=arguments.exclude_blocked,
+        annotate=not arguments.no_annotate,
+        packs=arguments.packs,
+    )
     write(migration)
-    emit("".join(f"{line}\n" for line in _lines(migration, config, cwd, named=out is not None)))
+    emit("".join(f"{line}\n" for line in _lines(migration, file, cwd, named=out is not None)))
     left = any(f.severity.blocks and f.suppressed is None for f in migration.after.findings)
     return FOUND if left else OK
 
