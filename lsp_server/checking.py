@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Protocol
 
 from lsprotocol import types
-from nemo_resumable.core.settings import OWN_FILE
 
 from .client import Client
 from .diagnosing import Abilities, diagnostics
 from .documents import OpenDocument
-from .session import AT_ONCE_SECONDS, Session
+from .session import AT_ONCE_SECONDS, SETTINGS_FILES, Session
 
 #: How long typing has to pause before a costly run, once it has overtaken one.
 PAUSE_SECONDS = 0.15
 _IDLE_SECONDS = 1.0
-_SETTINGS = (OWN_FILE, "pyproject.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +65,14 @@ class Checker:
 
     def closed(self, document: OpenDocument) -> None:
         """A text was closed: nothing is shown of it any more, unless an open file brings findings into it."""
-        self._show(document.path, document.uri)
+        if not self._session.analyses.of(document.path):
+            self._show(document.path, document.uri)
         self.wake()
 
     def files_changed(self, paths: list[Path]) -> None:
         """Files have changed on disk."""
-        if any(path.name in _SETTINGS for path in paths):
+        if any(path.name in SETTINGS_FILES for path in paths):
             self._client.forgive()
-            self._session.reconfigured()
         self._session.touched(paths)
         self.wake()
 
@@ -132,11 +130,11 @@ class Checker:
     def _show_all(self) -> None:
         """Show what is fresh: every open file, and the files into which they bring findings."""
         session = self._session
-        open_paths = [document.path for document in session.documents]
+        open_paths = session.open_paths()
         related = {
             finding.location.file
             for result in session.analyses.results.values()
-            if any(path in result.reads for path in open_paths)
+            if session.is_wanted(result)
             for finding in result.analysis.findings
         }
         refresh = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import traceback
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ class Client:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._told: set[str] = set()
+        self._thread = threading.get_ident()
         self.loop: asyncio.AbstractEventLoop | None = None  #: of the thread that writes messages
 
     def can(self, capability: str) -> bool:
@@ -61,6 +63,9 @@ class Client:
 
     def complain(self, sentence: str) -> None:
         """Tell the user of something that is wrong with the settings; the same sentence once a session."""
+        if self.loop is not None and threading.get_ident() != self._thread:
+            self.loop.call_soon_threadsafe(self.complain, sentence)
+            return
         if sentence in self._told:
             return
         self._told.add(sentence)

@@ -9,6 +9,7 @@ from typing import Any
 
 from nemo_resumable.core.analysis import known_rule_names
 from nemo_resumable.core.project import Project
+from nemo_resumable.core.repository import Repositories
 from nemo_resumable.core.settings import (
     Settings,
     SettingsError,
@@ -30,11 +31,13 @@ class Projects:
     complain: Callable[[str], None]
     folders: dict[str, Path] = field(default_factory=dict)  #: workspace folders: URI as the client wrote it → path
     options: dict[Path | None, Options] = field(default_factory=dict)  #: None: for files of no workspace folder
+    repositories: Repositories = field(default_factory=Repositories)  #: listed once, until a file comes or goes
     _settings: dict[Path, Settings] = field(default_factory=dict)
     _projects: dict[tuple[Path, Path], Project] = field(default_factory=dict)
 
     def forget(self) -> None:
         """Read all settings again: a settings file, a folder or an option has changed."""
+        self.repositories.forget()
         self._settings.clear()
         self._projects.clear()
 
@@ -59,7 +62,8 @@ class Projects:
         known = self._projects.get((folder, cwd))
         if known is None:
             options = self.options_at(path)
-            known = Project(self._merged(self._load(folder), options.settings), cwd)
+            settings = self._merged(self._load(folder), options.settings)
+            known = Project(settings, cwd, repositories=self.repositories)
             self._projects[folder, cwd] = known
         return known
 

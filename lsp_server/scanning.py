@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
+from nemo_resumable.core.discovery import concerned
+from nemo_resumable.core.project import Project
 
 from .analyses import Result, judge
 from .housekeeping import release
@@ -33,6 +35,7 @@ class Scanner:
         self._server = server
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="scan")
         self._task: asyncio.Task[None] | None = None
+        self._lookups: set[asyncio.Task[None]] = set()
         self._queue: dict[Path, None] = {}
         self._memo: Memo = {}
 
@@ -51,6 +54,27 @@ class Scanner:
         if self._queue and (self._task is None or self._task.done()):
             self._task = asyncio.get_running_loop().create_task(self._queued(None))
             self._task.add_done_callback(self._ended)
+
+    def look_for_readers(self, path: Path) -> None:
+        """Find out now which configs read a file or are started by it: it is open, and waits to be judged with them."""
+        task = asyncio.get_running_loop().create_task(self._readers(path))
+        self._lookups.add(task)
+        task.add_done_callback(self._lookups.discard)
+        task.add_done_callback(self._ended)
+
+    async def _readers(self, path: Path) -> None:
+        session = self._server.session
+        texts = session.documents.texts()
+
+        def project_at(file: Path) -> Project:
+            return session.projects.noting(file, texts, {})
+
+        def found() -> list[Path]:
+            return sorted(concerned([path], session.projects.at(path).repository_of(path), project_at))
+
+        for config in await asyncio.get_running_loop().run_in_executor(self._pool, found):
+            session.analyses.note_reader(config, session.analyses.readers.get(config, frozenset()) | {config, path})
+        self._server.checker.wake()
 
     def stop(self) -> None:
         """Stop looking; what was seen stays known."""

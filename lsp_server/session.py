@@ -10,6 +10,8 @@ from typing import TypeVar
 
 from lsprotocol import types
 from nemo_resumable.core.project import YAML_SUFFIXES, Project
+from nemo_resumable.core.repository import is_script
+from nemo_resumable.core.settings import OWN_FILE
 from nemo_resumable.core.syntax.nodes import Document
 from nemo_resumable.core.text import Source
 
@@ -24,6 +26,7 @@ _T = TypeVar("_T")
 
 #: A run that takes no longer than this is made at once, on the thread that reads messages.
 AT_ONCE_SECONDS = 0.02
+SETTINGS_FILES = (OWN_FILE, "pyproject.toml")
 #: Texts larger than this are judged off that thread when nothing is known of their cost yet.
 UNKNOWN_BYTES = 50_000
 
@@ -76,7 +79,13 @@ class Session:
 
     def touched(self, paths: Iterable[Path]) -> None:
         """Files have changed on disk, came or went; those that are open stay what the editor says."""
+        paths = list(paths)
         changed = [path for path in paths if self.documents.at(path) is None]
+        if any(path.name in SETTINGS_FILES for path in paths):
+            self.reconfigured()
+        if any(is_script(path) for path in paths):  # it may start any config by now, or none
+            self.analyses.stale.update(self.analyses.results)
+        self.projects.repositories.forget()
         gone = set(changed)
         forget(self._memo, lambda path: path in gone)
         self._touch(changed)
@@ -176,9 +185,8 @@ class Session:
 
     def _drop_unwanted(self) -> None:
         """Forget results that no open text needs, and what was parsed for them."""
-        wanted = self.open_paths()
         for root, result in list(self.analyses.results.items()):
-            if not (wanted & result.reads) and not self._judged_unopened(root):
+            if not self.is_wanted(result):
                 self.analyses.drop(root)
         needed = {path for result in self.analyses.results.values() for path in result.reads}
         forget(self._memo, lambda path: path not in needed)
@@ -209,6 +217,10 @@ class Session:
             self.analyses.note_reader(result.root, result.reads)
         else:
             self.analyses.forget_reader(result.root)
+
+    def is_wanted(self, result: Result) -> bool:
+        """Whether an open text depends on a result, or the user wants files judged that are not open."""
+        return not result.reads.isdisjoint(self.open_paths()) or self._judged_unopened(result.root)
 
     def _judged_unopened(self, root: Path) -> bool:
         """Whether a file is judged although it is not open."""

@@ -15,8 +15,10 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
-        ls.session.open(params.text_document)
+        document = ls.session.open(params.text_document)
         ls.checker.wake()
+        if document.real is not None:
+            ls.scanner.look_for_readers(document.path)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
@@ -31,7 +33,8 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
-        ls.checker.wake()
+        if (path := ls.session.path_of(params.text_document.uri)) is not None:
+            ls.checker.files_changed([path])
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def files_changed(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:

@@ -1,0 +1,103 @@
+"""Changes on disk: files, settings, index packs, a checkout under the server's feet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .conftest import BLEND, CONFIG, MODERN, codes
+
+Serve = Callable[..., Any]
+CREATED, CHANGED, DELETED = 1, 2, 3
+
+
+def _tell(client: Any, *changes: tuple[Path, int]) -> None:
+    client.notify(
+        "workspace/didChangeWatchedFiles", {"changes": [{"uri": path.as_uri(), "type": kind} for path, kind in changes]}
+    )
+
+
+def test_the_client_is_asked_to_watch(client: Any) -> None:
+    asked = client.wait(lambda: client.requested("client/registerCapability"), "a registration")
+    registered = {each["method"]: each["registerOptions"] for request in asked for each in request["registrations"]}
+    patterns = [each["globPattern"] for each in registered["workspace/didChangeWatchedFiles"]["watchers"]]
+    assert "**/.nemo-resumable.toml" in patterns
+    assert registered["workspace/didChangeConfiguration"] == {"section": "nemo-resumable"}
+
+
+def test_a_blend_that_changes_on_disk(client: Any, project: Path) -> None:
+    blend = project / "blend.yaml"
+    client.open(project / "conf.yaml")
+    assert "NR313" in codes(client.pushed(blend.as_uri()))
+    blend.write_text(BLEND.replace("  weight: 2\n", ""))
+    _tell(client, (blend, CHANGED))
+    client.until(blend.as_uri(), lambda shown: "NR313" not in codes(shown))
+
+
+def test_a_blend_that_comes_into_being(client: Any, project: Path) -> None:
+    (project / "blend.yaml").unlink()
+    uri = client.open(project / "conf.yaml")
+    assert "NR007" in codes(client.pushed(uri))
+    (project / "blend.yaml").write_text(BLEND)
+    _tell(client, (project / "blend.yaml", CREATED))
+    assert "NR007" not in codes(client.until(uri, lambda shown: "NR007" not in codes(shown)))
+    (project / "blend.yaml").unlink()
+    _tell(client, (project / "blend.yaml", DELETED))
+    client.until(uri, lambda shown: "NR007" in codes(shown))
+
+
+def test_settings_that_change(client: Any, project: Path) -> None:
+    uri = client.open(project / "conf.yaml")
+    assert "NR110" in codes(client.pushed(uri))
+    settings = project / ".nemo-resumable.toml"
+    settings.write_text('ignore = ["NR110"]\n')
+    _tell(client, (settings, CREATED))
+    client.until(uri, lambda shown: "NR110" not in codes(shown))
+    settings.unlink()
+    _tell(client, (settings, DELETED))
+    client.until(uri, lambda shown: "NR110" in codes(shown))
+
+
+def test_settings_that_are_wrong_are_told_once(client: Any, project: Path) -> None:
+    settings = project / ".nemo-resumable.toml"
+    settings.write_text("sed = 3\n")
+    uri = client.open(project / "conf.yaml")
+    assert "NR110" in codes(client.pushed(uri))
+    client.change(uri, 2, CONFIG + "\n")
+    client.pushed(uri)
+    told = client.said("window/showMessage")
+    assert [each["type"] for each in told] == [2]
+    assert "`sed` is no setting" in told[0]["message"]
+    assert ".nemo-resumable.toml:1" in told[0]["message"]
+
+
+def test_a_client_that_does_not_watch(serve: Serve, project: Path) -> None:
+    """The server looks itself, at what the open files depend on."""
+    workspace = {key: value for key, value in MODERN["workspace"].items() if key != "didChangeWatchedFiles"}
+    client = serve({**MODERN, "workspace": workspace})
+    client.initialize(project)
+    blend = project / "blend.yaml"
+    client.open(project / "conf.yaml")
+    assert "NR313" in codes(client.pushed(blend.as_uri()))
+    import time
+
+    time.sleep(2.5)  # it has had a first look
+    blend.write_text(BLEND.replace("  weight: 2\n", ""))
+    client.until(blend.as_uri(), lambda shown: "NR313" not in codes(shown))
+
+
+def test_a_checkout_under_the_servers_feet(client: Any, project: Path) -> None:
+    """Hundreds of files change at once, among them what is open; the open text stays what the editor says."""
+    uri = client.open(project / "conf.yaml")
+    client.pushed(uri)
+    paths = [project / f"conf_{number}.yaml" for number in range(300)]
+    for path in paths:
+        path.write_text(CONFIG)
+    (project / "conf.yaml").write_text("data: {}\n")
+    (project / "blend.yaml").write_text(BLEND.replace("  weight: 2\n", ""))
+    changed = [(project / name, CHANGED) for name in ("conf.yaml", "blend.yaml")]
+    _tell(client, *changed, *((path, CREATED) for path in paths))
+    client.until((project / "blend.yaml").as_uri(), lambda shown: "NR313" not in codes(shown))
+    client.change(uri, 2, CONFIG + "\n")
+    assert "NR110" in codes(client.pushed(uri))
