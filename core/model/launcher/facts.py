@@ -28,7 +28,8 @@ class Word:
     varies: Variation | None = None
     defaulted: bool = False  #: known by a default that the caller may replace: `${1:-42}`, an argument parser's default
     drawn: Location | None = None  #: where the value is written, when that is not where it is used
-    values: tuple[str, ...] = ()  #: of a value that varies, those that it takes, where they can be listed in order
+    shown: str = ""  #: as a reader would write it, what is not known as `$NAME`: "$HOME/runs/a"
+    name: str = ""  #: the variable, where the word is nothing but one
 
 
 @dataclass(frozen=True, slots=True)

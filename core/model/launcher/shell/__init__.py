@@ -1,0 +1,1 @@
+"""Shell launchers: a parse tree walked without running anything."""

@@ -1,0 +1,67 @@
+"""The parse tree of a script: tree-sitter's nodes with positions in characters."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ....findings import Location
+from ..texts import Script, Text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Parser:
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def parse(script: Script) -> Node:
+    """The tree of a script. It always parses: what is wrong in it stands under nodes of type ERROR."""
+    return _parser().parse(script.encoded).root_node
+
+
+def span(script: Script, node: Node) -> tuple[int, int]:
+    """Start and end of a node in characters."""
+    return script.position(node.start_byte), script.position(node.end_byte)
+
+
+def text_of(script: Script, node: Node) -> str:
+    """What stands there, as written."""
+    start, end = span(script, node)
+    return script.text[start:end]
+
+
+def at(script: Script, node: Node) -> Location:
+    """Where a node stands in its file."""
+    return script.at(*span(script, node))
+
+
+def first_line(script: Script, node: Node) -> Location:
+    """A node's first line without the backslash and blanks at its end."""
+    start, end = span(script, node)
+    line = script.text[start:end].split("\n", 1)[0].rstrip(" \t\\")
+    return script.at(start, start + max(len(line), 1))
+
+
+def literal(script: Script, start: int, end: int, *, escaped: str | None) -> Text:
+    """A stretch with its backslashes taken out: before any character (`escaped` None), or before one of these."""
+    text = script.text[start:end]
+    if "\\" not in text:
+        return script.literal(start, end)
+    pieces: list[Text] = []
+    begin = index = 0
+    while index < len(text):
+        following = text[index + 1 : index + 2]
+        if text[index] == "\\" and following and (escaped is None or following in escaped or following == "\n"):
+            pieces.append(script.literal(start + begin, start + index))
+            begin = index + 2 if following == "\n" else index + 1
+            index += 2
+        else:
+            index += 1
+    pieces.append(script.literal(start + begin, end))
+    return tuple(piece for part in pieces for piece in part)
