@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 from .model.context import Context, GivenLauncher
 from .model.presence import Presence, on_disk
 from .model.runtime import Runtime, runtime_in_use
-from .repository import OUTPUT_FOLDER, YAML_SUFFIXES, Repositories, Repository, walk
+from .repository import OUTPUT_FOLDER, PASSED_OVER, YAML_SUFFIXES, Repositories, Repository, walk
 from .settings import RuntimeContext, Settings, repository_root, runtime_context
 from .syntax.store import DocumentStore, Unreadable
 
 if TYPE_CHECKING:
+    from .model.indexes import IndexReader
     from .model.launcher.facts import Launcher
 
 __all__ = ["OUTPUT_FOLDER", "YAML_SUFFIXES", "Discovery", "Project"]
@@ -43,6 +44,7 @@ class Project:
     store: DocumentStore = field(default_factory=DocumentStore)
     repositories: Repositories = field(default_factory=Repositories)  #: what lies beside the files that are judged
     presence: Presence = on_disk  #: how rules ask whether a file is there that is not read
+    indexes: IndexReader | None = None  #: looks at index files on this disk, where that is asked for
 
     def __post_init__(self) -> None:
         if self.overlays and not self.store.overlays:
@@ -105,6 +107,7 @@ class Project:
             launchers=self.launchers_of(config, alone=alone),
             read_launcher=self.read_launcher,
             runtime=self.runtime(config),
+            indexes=self.indexes,
         )
 
     def runtime(self, config: Path) -> Runtime:
@@ -130,7 +133,7 @@ class Project:
                     problems.append((path, f"there is no YAML file in the folder `{path}`"))
                 files.update(dict.fromkeys(found))
             elif absolute.exists() or absolute in self.overlays:
-                if not (force_exclude and self.excludes(absolute)):
+                if not (force_exclude and (self.excludes(absolute) or self._passed_over(absolute))):
                     files[absolute] = None
             else:
                 problems.append((path, f"there is no `{path}`; check the path"))
@@ -143,6 +146,11 @@ class Project:
             for name in names
             if name.endswith(YAML_SUFFIXES) and not self.excludes(path := Path(top, name))
         ]
+
+    def _passed_over(self, path: Path) -> bool:
+        """Whether a walk would not come to a path: our own output, other people's packages."""
+        root = self.settings.root
+        return path.is_relative_to(root) and not PASSED_OVER.isdisjoint(path.relative_to(root).parts)
 
     def excludes(self, path: Path) -> bool:
         """Whether the settings leave a path out."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -11,6 +12,8 @@ from typing import NoReturn
 from .output.terminal import settle_output
 
 OK, FOUND, FAILED = 0, 1, 2
+
+_FORMATS = ("full", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     collecting = gc.isenabled()
     gc.disable()  # a run is short and makes little garbage; the collector would take a third of it
     try:
-        arguments, strays = _parser().parse_known_args(argv)
+        arguments, strays = _parser().parse_known_args(_plain_names(sys.argv[1:] if argv is None else argv))
         if strays:  # argparse itself would say so at the top, where a command's options are not known
             arguments.parser.error(f"unrecognized arguments: {' '.join(strays)}")
         return _run(arguments)
@@ -33,6 +36,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             gc.freeze()  # nor need it go through everything once more at exit, a sixth of a run
         elif collecting:
             gc.enable()
+
+
+def _plain_names(words: Sequence[str]) -> list[str]:
+    """The words with file names that begin with a dash made paths: pre-commit puts no `--` before the files."""
+    if "--staged" not in words:
+        return list(words)
+    return [f"./{word}" if word[:1] == "-" and os.path.lexists(word) else word for word in words]
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -168,7 +178,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
     )
     files.add_argument("--force-exclude", action="store_true", help="honour `exclude` for paths given by name too")
     output = parser.add_argument_group("output")
-    output.add_argument("--format", choices=("full", "concise", "json", "jsonl"))
+    output.add_argument("--format", choices=_FORMATS, metavar="FORMAT", help=f"{', '.join(_FORMATS)} (default: full)")
     output.add_argument("--output", metavar="FILE", help="write the findings to a file")
     output.add_argument("--statistics", action="store_true", help="count findings by rule")
     output.add_argument("--color", choices=("auto", "always", "never"), default="auto")
