@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from .text import Source, Span
+from .text import Position, Source, Span
 
 PAGES = "core/rules/pages"
 
@@ -47,6 +47,11 @@ class Location:
     @property
     def file(self) -> Path:
         return self.source.path
+
+    @property
+    def positions(self) -> tuple[Position, Position]:
+        """Where it begins and ends, the end exclusive."""
+        return self.source.lines.position(self.span.start), self.source.lines.position(self.span.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,9 @@ class Finding:
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
     suppressed: str | None = field(default=None)  #: the reason given by a suppression, "" for one without reason
-    suppressed_by: str = "comment"  #: comment · settings (per-file-ignores); beside the point where nothing suppresses it
+    suppressed_by: str = (
+        "comment"  #: comment · settings (per-file-ignores); beside the point where nothing suppresses it
+    )
     baselined: bool = False  #: known to the baseline: it neither blocks nor is told one by one
 
     @property

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .findings import Finding
 
-_INDEX = re.compile(r"\[\d+\]|(?<=\.)\d+(?=\.|$)")
+_INDEX = re.compile(r"\[\d+\]|(?:^|(?<=\.))\d+(?=\.|$)")
 
 
 def identified(findings: Iterable[Finding], name: Callable[[Path], str]) -> list[tuple[Finding, str, int]]:

@@ -16,7 +16,7 @@ from .cli import FAILED, FOUND, OK
 from .gate import Outcome, summary, taken_away
 from .git import tracked
 from .options import Group, Projects, UsageError
-from .output.render import Report, in_verdict, plural, render, shown, statistics
+from .output.render import OF_MACHINES, Report, plural, render, shown, statistics
 from .output.terminal import emit, use_color
 from .parts import once
 
@@ -48,15 +48,15 @@ def run(arguments: argparse.Namespace) -> int:
         if file in named or arguments.verbose:
             _tell([sentence.replace(f"`{file}`", f"`{shown(file, projects.cwd)}`")])
         failed = failed or file in named
-    threshold = Severity(arguments.fail_on).rank
-    report = Report(analysis, projects.cwd, arguments.verbose, arguments.statistics)
+    fail_on = Severity(arguments.fail_on)
+    report = Report(analysis, projects.cwd, arguments.verbose, arguments.statistics, fail_on, failed)
     if short and not arguments.output:
         causes = {file: cause for group in groups for file, cause in group.causes.items()}
-        outcome = Outcome(threshold, causes, frozenset(arguments.gone), bool(changes and arguments.fix))
+        outcome = Outcome(fail_on.rank, causes, frozenset(arguments.gone), bool(changes and arguments.fix))
         emit(summary(report, outcome, color=use_color(arguments.color)))
     elif not (failed and not analysis.findings and not analysis.configs and arguments.format == "full"):
         _print(report, arguments)
-    found = any(f.suppressed is None and f.severity.rank <= threshold and not in_verdict(f) for f in analysis.findings)
+    found = any(map(report.blocks, analysis.findings))
     return FAILED if failed else FOUND if found or changes else OK
 
 
@@ -130,7 +130,7 @@ def _settings_used(group: Group) -> str:
 
 def _print(report: Report, arguments: argparse.Namespace) -> None:
     """The findings to the standard output or a file. With --diff the standard output belongs to the diff."""
-    machine = arguments.format in ("json", "jsonl")
+    machine = arguments.format in OF_MACHINES
     if machine and arguments.statistics:
         print(statistics(report.open), end="", file=sys.stderr)
     if arguments.diff and not arguments.output:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 
 from nemo_resumable.core.analysis import Analysis
 from nemo_resumable.core.findings import Finding, FixKind, Severity
+from nemo_resumable.core.settings import repository_root
 
 #: no-launcher, runtime-not-inspected: they hold for every config until the user names one.
 _IN_VERDICT = frozenset({"NR510", "NR706"})
 
-FORMATS = ("full", "concise", "json", "jsonl")
+
+#: Formats that a program reads: always UTF-8, and nothing else between.
+OF_MACHINES = ("json", "jsonl", "sarif", "gitlab", "junit")
 
 
 @dataclass(frozen=True)
@@ -24,15 +28,40 @@ class Report:
     cwd: Path
     verbose: bool = False
     statistics: bool = False
+    fail_on: Severity = Severity.ERROR  #: the least severe that blocks
+    failed: bool = False  #: whether something could not be judged
+    baseline: Path | None = None  #: the file of the findings that are known
 
     def name(self, path: Path) -> str:
         """A path as it is shown."""
         return shown(path, self.cwd)
 
     @cached_property
+    def root(self) -> Path:
+        """The top of the repository in which the command was run; else the current folder."""
+        return repository_root(self.cwd)
+
+    def in_repository(self, path: Path) -> str:
+        """A path as services know it, which have a copy of the repository: from its top on, with `/`."""
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path.as_posix()
+
+    @cached_property
     def open(self) -> list[Finding]:
-        """The findings that are not suppressed."""
-        return [finding for finding in self.analysis.findings if finding.suppressed is None]
+        """The findings that are neither suppressed nor in the baseline."""
+        return [finding for finding in self.analysis.findings if not self.is_silenced(finding)]
+
+    @cached_property
+    def silenced(self) -> list[Finding]:
+        """The findings that are suppressed or in the baseline."""
+        return [finding for finding in self.analysis.findings if self.is_silenced(finding)]
+
+    def is_silenced(self, finding: Finding) -> bool:
+        """Whether a finding is suppressed or in the baseline."""
+        return finding.suppressed is not None or finding.baselined
+
+    def blocks(self, finding: Finding) -> bool:
+        """Whether a finding makes the command exit with 1."""
+        return not self.is_silenced(finding) and not in_verdict(finding) and finding.severity.rank <= self.fail_on.rank
 
     @cached_property
     def told(self) -> list[Finding]:
@@ -75,12 +104,22 @@ def statistics(found: list[Finding]) -> str:
     return "".join(f"{number:5}  {code}  {name}\n" for (code, name), number in rows)
 
 
+#: Where each format beside the two for people is made: imported only where it is asked for.
+_WRITERS = {
+    "json": ("json_format", "as_json"),
+    "jsonl": ("json_format", "as_jsonl"),
+    "sarif": ("sarif", "sarif"),
+    "github": ("github", "github"),
+    "gitlab": ("gitlab", "gitlab"),
+    "junit": ("junit", "junit"),
+}
+
+
 def render(report: Report, form: str, *, color: bool) -> str:
     """The text of a report."""
-    if form in ("json", "jsonl"):
-        from . import json_format
-
-        return json_format.as_json(report) if form == "json" else json_format.as_jsonl(report)
+    if form in _WRITERS:
+        module, name = _WRITERS[form]
+        return str(getattr(import_module(f".{module}", __package__), name)(report))
     if form == "concise":
         from .concise import concise
 

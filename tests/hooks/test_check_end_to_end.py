@@ -42,7 +42,7 @@ BLOCKED = """\
   cuts_path: "pipe:zcat /data/cuts.jsonl.gz"
   weight: 0.5
 """
-FORMATS = ("full", "concise", "json", "jsonl")
+FORMATS = ("full", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,6 @@ def test_help(run: Run, command: list[str]) -> None:
     ran = run(*command, "--help")
     assert (ran.code, ran.err) == (0, "")
     assert max(map(len, ran.out.splitlines())) <= 80
-    assert "lsp" not in ran.out
     assert "diagnose" not in ran.out
 
 
