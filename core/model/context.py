@@ -14,6 +14,7 @@ from .presence import Presence, on_disk
 from .profiles import Runtime, assumed
 
 if TYPE_CHECKING:
+    from .indexes import IndexReader
     from .launcher.facts import Launcher
 
 #: Folders in which speech projects keep their blends, looked for beside the config and upwards.
@@ -39,6 +40,7 @@ class Context:
     read_launcher: Callable[[Path], Launcher | Unreadable] | None = None
     presence: Presence = on_disk  #: how the model asks whether a file is there
     runtime: Runtime = field(default_factory=assumed)  #: what the NeMo and Lhotse in use can do
+    indexes: IndexReader | None = None  #: looks at index files on this disk; None where nobody asked for it
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from . import (
     entries,
     evaluation,
     files,
+    indexes,
     packs,
     resuming,
     runtime,
@@ -127,6 +128,13 @@ _CHECKS: tuple[Check, ...] = (
     runtime.gzip_index_missing,
     runtime.pack_version_too_new,
     runtime.runtime_not_inspected,
+    indexes.missing_sidecar,
+    indexes.corrupt_sidecar,
+    indexes.stale_sidecar,
+    indexes.row_member_mismatch,
+    indexes.stale_pack,
+    indexes.missing_indexes_root,
+    indexes.corrupt_pack,
 )
 
 RULES: tuple[Rule, ...] = tuple(check.rule for check in _CHECKS)  # type: ignore[attr-defined]

@@ -68,6 +68,10 @@ def _run_dataset(dataset: Any) -> Iterator[tuple[Rule, Draft]]:
         yield from _run("Entry", entry)
     for source in dataset.sources:
         yield from _run("Source", source)
+    if (reader := dataset.config.context.indexes) is not None:
+        for source in dataset.sources:
+            if (files := reader.of(source)) is not None:
+                yield from _run("IndexFiles", files)
 
 
 def finish(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from index_writers import example_bytes
 from nemo_resumable.core.analysis import analyze
 from nemo_resumable.core.findings import Finding, FixKind
 from nemo_resumable.core.fixing import fix
+from nemo_resumable.core.model.indexes import IndexReader
 from nemo_resumable.core.project import Project
 from nemo_resumable.core.rules.index import INDEX, rule_index
 from nemo_resumable.core.rules.page import FOLDER, HEADINGS, Example, Page, all_pages, page_text, parse_page
@@ -31,8 +33,8 @@ def _write(folder: Path, files: dict[str, str]) -> Project:
     for name, text in {OWN_FILE: "", **files}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-    return Project(load_settings(folder), cwd=folder)
+        path.write_bytes(example_bytes(name, text))
+    return Project(load_settings(folder), cwd=folder, indexes=IndexReader())
 
 
 def _found(findings: tuple[Finding, ...], folder: Path) -> list[tuple[str, int, str, str]]:
