@@ -202,7 +202,7 @@ _PATHS = ("launch_dir", "nemo", "lhotse")
 
 def located(file: Path | None, path: tuple[str, ...], sentence: str) -> SettingsError:
     """The error with the place of a key in front."""
-    line = _line(file, path) if file is not None else None
+    line = _line(file, path) if file is not None and file.is_file() else None  # an editor has settings without a file
     place = f"{file}:{line}" if line else str(file or "settings")
     return SettingsError(f"{place}: {sentence}")
 

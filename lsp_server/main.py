@@ -95,7 +95,7 @@ def _serve(channel: Channel) -> int:
         housekeeping.begin()
         server.protocol.set_writer(channel)
         server.checker.waiting = lambda: inbox.waiting
-        await handle_messages(inbox, server.protocol)
+        await handle_messages(inbox, server.protocol, server.client.bug)
 
     try:
         asyncio.run(serve())

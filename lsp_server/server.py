@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from concurrent.futures import InvalidStateError
+from contextlib import suppress
 from typing import Any
 
 from lsprotocol import types
@@ -55,7 +57,8 @@ class OwnTexts(LanguageServerProtocol):
             if (identity := getattr(message, "id", None)) is not None:
                 self._send_response(identity, error=JsonRpcServerNotInitialized().to_response_error())
             return
-        super().handle_message(message)
+        with suppress(InvalidStateError):  # the answer to a request of ours that we no longer wait for
+            super().handle_message(message)
 
 
 class Server(LanguageServer):

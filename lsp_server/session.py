@@ -138,6 +138,9 @@ class Session:
 
     async def fresh(self, path: Path) -> None:
         """Judge what is due for a file. Cheap runs are made at once, others beside the messages that come in."""
+        for document in self.documents:  # those that were never judged may be what reads it
+            if document.path != path and document.path not in self.analyses.results:
+                await self.attempt(document.path)
         while self.due(path):
             await self.attempt(path)
 

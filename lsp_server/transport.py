@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import IO, Any, Protocol
 
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcParseError
@@ -155,8 +156,9 @@ class Inbox:
             self._loop.call_soon_threadsafe(self._arrived.set)
 
 
-async def handle_messages(inbox: Inbox, protocol: JsonRPCProtocol) -> None:
-    """Hand every message to the protocol until the stream ends. A message that makes no sense is answered, not fatal."""
+async def handle_messages(inbox: Inbox, protocol: JsonRPCProtocol, bug: Callable[[Exception], None]) -> None:
+    """Hand every message to the protocol until the stream ends. A message that makes no sense is answered, not fatal;
+    neither is what goes wrong with one, of which `bug` is told."""
     while (body := await inbox.next()) is not None:
         try:
             message = json.loads(body)
@@ -172,7 +174,12 @@ async def handle_messages(inbox: Inbox, protocol: JsonRPCProtocol) -> None:
             if "id" in message and "method" in message:
                 _refuse(protocol, message["id"], JsonRpcInvalidParams())
             continue
-        protocol.handle_message(structured)
+        try:
+            protocol.handle_message(structured)
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            bug(error)
 
 
 def _refuse(protocol: JsonRPCProtocol, identity: Any, error: JsonRpcException) -> None:

@@ -21,11 +21,11 @@ def register(server: Server) -> None:
         ls.client.forgive()
         given = params.settings
         if isinstance(given, Mapping) and isinstance(given.get(TABLE), Mapping):
-            take(ls, {None: given[TABLE]})
+            take(ls, _everywhere(ls, given[TABLE]))
         elif ls.client.can("workspace.configuration"):
             await ask(ls)
         else:
-            take(ls, {None: given})
+            take(ls, _everywhere(ls, given))
 
 
 async def ask(server: Server) -> None:
@@ -54,6 +54,11 @@ def take(server: Server, given: Mapping[Path | None, Any]) -> None:
     if projects.options != known:
         server.session.reconfigured()
         server.checker.wake()
+
+
+def _everywhere(server: Server, given: object) -> dict[Path | None, Any]:
+    """Settings that a client gives for all folders."""
+    return dict.fromkeys((*server.session.projects.folders.values(), None), given)
 
 
 def _table(given: object) -> dict[str, Any]:

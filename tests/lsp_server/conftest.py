@@ -159,7 +159,8 @@ class Client:
             while not (found := condition()):
                 left = deadline - time.monotonic()
                 if left <= 0 or not self._open:
-                    raise AssertionError(f"{what} did not come; last heard: {self.heard[-3:]}")
+                    heard = [(each["method"], str(each.get("params"))[:200]) for each in self.heard[-3:]]
+                    raise AssertionError(f"{what} did not come; last heard: {heard}")
                 self._condition.wait(min(left, 0.5))
         return found
 
