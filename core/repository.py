@@ -102,8 +102,13 @@ class Repository:
     @cached_property
     def files(self) -> tuple[Path, ...]:
         """The files that their names let count: YAML and scripts, what is excluded left out."""
-        found = self._given if self._given is not None else _walk(self.root, self._excluded)
-        return tuple(path for path in found if _counts(path.name) and not self._excluded(path))
+        if self._given is None:
+            return tuple(path for path in _walk(self.root, self._excluded) if not self._excluded(path))
+        return tuple(
+            path
+            for path in self._given
+            if _counts(path.name) and PASSED_OVER.isdisjoint(self._below(path)) and not self._excluded(path)
+        )
 
     def yaml(self) -> Iterator[tuple[Path, bytes]]:
         """The YAML files that may be ours, with their bytes; those that cannot be read are left out."""
@@ -143,8 +148,10 @@ class Repository:
         return tuple(script.path for script in self.scripts if script.default == config)
 
     def _is_test(self, path: Path) -> bool:
-        parts = path.relative_to(self.root).parts if path.is_relative_to(self.root) else path.parts
-        return path.name.startswith("test_") or not _TESTS.isdisjoint(parts[:-1])
+        return path.name.startswith("test_") or not _TESTS.isdisjoint(self._below(path)[:-1])
+
+    def _below(self, path: Path) -> tuple[str, ...]:
+        return path.relative_to(self.root).parts if path.is_relative_to(self.root) else path.parts
 
 
 def walk(folder: Path, excluded: Callable[[Path], bool], most: int | None = None) -> Iterator[tuple[str, list[str]]]:

@@ -117,8 +117,12 @@ def summary(report: Report, outcome: Outcome, *, color: bool) -> str:
 def _reasons(blocking: list[Finding], report: Report, outcome: Outcome) -> list[str]:
     """Why configs are judged that are no part of the commit, a line for each file of the commit."""
     by_cause: dict[Path, list[str]] = {}
-    for config in dict.fromkeys(finding.config for finding in blocking):
-        if config is not None and (cause := outcome.causes.get(config)) is not None:
+    of_findings = {finding.config for finding in blocking}  # what several configs share is told once, for one of them
+    for result in report.analysis.configs:
+        config = result.file
+        if not (config in of_findings or result.readiness.startswith("not")):
+            continue
+        if (cause := outcome.causes.get(config)) is not None:
             by_cause.setdefault(cause, []).append(report.name(config))
     lines = []
     for cause, configs in by_cause.items():
