@@ -82,6 +82,9 @@ class Chain:
     array: str | None = None  #: the array expression: 1-12%1
 
 
+NO_CHAIN = Chain()
+
+
 @dataclass(frozen=True, slots=True)
 class Staging:
     """A copy of index files before training."""
@@ -111,7 +114,7 @@ class Launch:
     ranks_per_node: Fact = NOTHING  #: those that really start: torchrun starts its own
     gpus_per_node: Fact = NOTHING
     walltime: Walltime | None = None
-    chain: Chain = Chain()
+    chain: Chain = NO_CHAIN
     container: Word | None = None  #: the image
     python: Word | None = None  #: a virtual environment that is switched on, or an interpreter by its path
     staging: tuple[Staging, ...] = ()
@@ -137,7 +140,7 @@ class Submission:
     hands_over: tuple[Handed, ...] = ()
     nodes: Fact = NOTHING
     tasks_per_node: Fact = NOTHING
-    chain: Chain = Chain()
+    chain: Chain = NO_CHAIN
 
 
 @dataclass(frozen=True, slots=True)

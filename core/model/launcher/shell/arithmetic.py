@@ -139,6 +139,18 @@ def _integer(text: str) -> int | None:
         return None
 
 
+def certain(look: Look) -> Look:
+    """Variables for a condition: a default that the caller may replace decides nothing."""
+
+    def looked(name: str, where: Location) -> Text:
+        text = look(name, where)
+        if any(piece.defaulted for piece in text):
+            return unknown(f"`${name}` has a default that may be replaced", where, name=name)
+        return text
+
+    return looked
+
+
 def condition(script: Script, node: Node, expand: Callable[[Node], Text], look: Look) -> bool | Variation | None:
     """Whether a test holds: `[ … ]`, `[[ … ]]` and what is in them."""
     kind = node.type
@@ -164,6 +176,8 @@ def condition(script: Script, node: Node, expand: Callable[[Node], Text], look: 
                 sign in ("&&", "-a"), condition(script, left, expand, look), condition(script, right, expand, look)
             )
         one, other = expand(left), expand(right)
+        if any(piece.defaulted for piece in (*one, *other)):
+            return None
         if sign in _COMPARED:
             found = _combined(sign, _number(one), _number(other))
             return bool(found) if isinstance(found, int) else found
@@ -178,6 +192,8 @@ def condition(script: Script, node: Node, expand: Callable[[Node], Text], look: 
 
 def _emptiness(sign: str, value: Text) -> bool | Variation | None:
     text = known(value)
+    if any(piece.defaulted for piece in value):
+        return None
     if text is not None:
         return bool(text) == (sign == "-n")
     if len(value) > 1 and any(piece.text for piece in value):

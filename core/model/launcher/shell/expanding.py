@@ -112,7 +112,10 @@ class Expander:
                 return unknown("", where, varies=_OWN[name], name=name)
             return unknown(f"`${name}` is not set in this file", where, name=name)
         text = variable.text if variable.items is None else (variable.items[0].text if variable.items else ())
-        return tuple(piece if piece.drawn is not None else replace(piece, drawn=variable.at) for piece in text)
+        return tuple(
+            replace(piece, drawn=piece.drawn or variable.at, name=piece.name or (name if piece.text is None else ""))
+            for piece in text
+        )
 
     def _positional(self, index: int, where: Location) -> Text:
         if index == 0:

@@ -1,0 +1,232 @@
+"""Programs at the end of a command line: a training script with its overrides, an index build, a copy of index files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from ...findings import Location
+from ...text import Span
+from .facts import NOTHING, Chain, Fact, IndexBuild, Launch, Override, Staging, Word
+from .hydra import override_text
+from .jobs import Job, chain_of
+from .texts import Arg, Text, cut, fixed, flat, known, word
+
+if TYPE_CHECKING:
+    from .commands import Around
+    from .recording import Recorder
+
+_TRAINS = re.compile(r"(?:^|_)(?:train|finetune|pretrain)(?:_|\.py$|$)|speech_to_text_|(?:_train|_finetune)\.py$")
+_HYDRA_FLAGS = {
+    "--config-path": "path",
+    "-cp": "path",
+    "--config-name": "name",
+    "-cn": "name",
+    "--config-dir": "dir",
+    "-cd": "dir",
+}
+_HYDRA_FLAGS |= {
+    flag.replace("-", "_").replace("__", "--", 1): what for flag, what in list(_HYDRA_FLAGS.items()) if flag[:2] == "--"
+}
+_SECTIONS = ("trainer", "exp_manager", "data", "model")
+_BUILDERS = frozenset({"build_indexes.py", "convert_indexes_to_idxpack.py"})
+_INDEX = re.compile(r"idx|index", re.I)
+_COPIERS = frozenset({"cp", "rsync", "scp", "sbcast", "rclone", "unzip", "tar"})
+#: Flags that take the next word, of the copying tools and of prefetch_indexes.py.
+_COPY_VALUES = {
+    "rsync": frozenset({"-e", "--rsh", "--exclude", "--include", "--bwlimit", "--files-from"}),
+    "cp": frozenset({"-t", "--target-directory", "-S"}),
+    "tar": frozenset({"-C", "--directory", "-f", "-I"}),
+    "sbcast": frozenset({"-F", "-s", "-t"}),
+}
+
+
+def is_training(words: list[Arg]) -> bool:
+    """Whether a program starts a training: by its name, Hydra's flags, or overrides of a training's sections."""
+    name = PurePosixPath(words[0].shown).name
+    if not (name.endswith(".py") or "." not in name):
+        return False
+    flags = any(flat(arg.text).partition("=")[0] in _HYDRA_FLAGS for arg in words[1:])
+    keys = [found.key.split(".")[0] for arg in words[1:] if (found := override_text(flat(arg.text))) is not None]
+    overrides = any(key in _SECTIONS for key in keys)
+    if name.endswith(".py"):
+        return flags or overrides or bool(_TRAINS.search(name))
+    return flags and overrides  # a program without a suffix may be anything
+
+
+def launch_of(words: list[Arg], around: Around, recorder: Recorder) -> Launch:
+    """The training command behind what wraps it."""
+    hydra: dict[str, Word] = {}
+    overrides: list[Override] = []
+    index = 1
+    while index < len(words):
+        arg = words[index]
+        text = flat(arg.text)
+        flag, sign, _ = text.partition("=")
+        what = _HYDRA_FLAGS.get(flag)
+        if what is not None and sign:
+            hydra[what] = word(cut(arg.text, len(flag) + 1), arg.at)
+        elif what is not None and index + 1 < len(words):
+            index += 1
+            hydra[what] = word(words[index].text, words[index].at)
+        elif (found := override_text(text)) is not None and known(cut(arg.text, 0, found.value_at)) is not None:
+            value = word(cut(arg.text, found.value_at) or _empty(arg), arg.at)
+            overrides.append(Override(found.key, found.prefix, value, arg.at))
+        index += 1
+    last = {override.key: override for override in overrides}
+    job = around.step or around.job
+    ranks, nodes = _ranks(around, job, last)
+    return Launch(
+        around.begin,
+        around.starter,
+        word(words[0].text, words[0].at),
+        hydra.get("path"),
+        hydra.get("name"),
+        hydra.get("dir"),
+        tuple(each for each in overrides if last[each.key] is each),
+        dict(around.env),
+        nodes,
+        job.ranks if job is not None else NOTHING,
+        ranks,
+        _gpus(job),
+        around.job.walltime if around.job is not None else None,
+        _chain(around),
+        _word(around.container),
+        _word(around.python),
+        open_files=around.open_files,
+        folder=word(around.folder, around.begin) if around.folder else None,
+    )
+
+
+def _empty(arg: Arg) -> Text:
+    return fixed("", arg.at)
+
+
+def _word(arg: Arg | None) -> Word | None:
+    return word(arg.text, arg.at) if arg is not None else None
+
+
+def _ranks(around: Around, job: Job | None, overrides: dict[str, Override]) -> tuple[Fact, Fact]:
+    """Processes that really start on a node, and nodes."""
+    if around.ranks is not None:
+        nodes = around.torch_nodes or (job.node_count if job is not None else Fact(1))
+        if job is not None and nodes.value is None and nodes.varies is None:
+            nodes = job.node_count
+        return around.ranks, nodes
+    if job is not None:
+        return job.ranks, job.node_count
+    devices = overrides.get("trainer.devices")
+    text = devices.value.text if devices is not None else None
+    if devices is not None and text is not None and text.isdigit():
+        return Fact(int(text), devices.location), Fact(1)  # Lightning starts them itself
+    return NOTHING, Fact(1)
+
+
+def _gpus(job: Job | None) -> Fact:
+    if job is None:
+        return NOTHING
+    if job.gpus_per_node.value is None and job.gpus.value is not None and job.nodes.value:
+        return Fact(job.gpus.value // job.nodes.value, job.gpus.location)
+    return job.gpus_per_node
+
+
+def _chain(around: Around) -> Chain:
+    if around.chain.chained:
+        return around.chain
+    own = chain_of(around.job) if around.job is not None else Chain()
+    if own.chained:
+        return own
+    if around.loops:
+        return Chain(
+            True,
+            f"{around.loops[-1]} loop on one machine" if around.job is None else f"{around.loops[-1]} loop in the job",
+        )
+    return own
+
+
+def build_of(words: list[Arg], around: Around) -> IndexBuild | None:
+    """An index build, where the program is one."""
+    name = PurePosixPath(words[0].shown).name
+    if not (name in _BUILDERS or (name == "lhotse" and len(words) > 1 and words[1].known == "index")):
+        return None
+    job = around.step or around.job
+    partition = around.job.partition if around.job is not None else None
+    gpus = job is not None and bool(job.gpus_per_node.value or job.gpus.value)
+    off = around.env.get("NVIDIA_VISIBLE_DEVICES")
+    return IndexBuild(
+        around.begin,
+        word(words[0].text, words[0].at),
+        partition,
+        bool(partition and re.search(r"cpu", partition, re.I)) and not gpus,
+        _word(around.container),
+        (off is not None and off.value.text in ("void", "none", "")) or "ENROOT_NO_GPU" in around.env,
+    )
+
+
+def copy_of(words: list[Arg], around: Around) -> Staging | None:
+    """A copy of index files to another folder, where the command is one."""
+    name = PurePosixPath(words[0].shown).name
+    if name == "prefetch_indexes.py":
+        target = _flag_value(words, "--indexes-root")
+        source = _flag_value(words, "--source-indexes-root") or words[0]
+        return _staging(words, around, source, target) if target is not None else None
+    if name not in _COPIERS:
+        return None
+    plain, target = _operands(words[1:], name)
+    if name in ("tar", "unzip"):
+        source = next((arg for arg in plain if re.search(r"\.(tar|tgz|tar\.\w+|zip)$", arg.shown)), None)
+    else:
+        if target is None and len(plain) >= 2:
+            target = plain.pop()
+        source = plain[0] if plain else None
+    if source is None or target is None or not (_INDEX.search(source.shown) or _INDEX.search(target.shown)):
+        return None
+    return _staging(words, around, source, target)
+
+
+def _operands(words: list[Arg], name: str) -> tuple[list[Arg], Arg | None]:
+    """The plain words, and the value of a flag that names the target."""
+    plain: list[Arg] = []
+    target: Arg | None = None
+    index = 0
+    while index < len(words):
+        text = flat(words[index].text)
+        if text in ("-C", "--directory", "-t", "--target-directory", "-d") and index + 1 < len(words):
+            target = words[index + 1]
+            index += 1
+        elif text in _COPY_VALUES.get(name, ()) and index + 1 < len(words):
+            index += 1
+            if text == "-f":
+                plain.append(words[index])
+        elif not text.startswith("-"):
+            plain.append(words[index])
+        index += 1
+    return plain, target
+
+
+def _flag_value(words: list[Arg], flag: str) -> Arg | None:
+    for index, arg in enumerate(words):
+        text = flat(arg.text)
+        if text == flag and index + 1 < len(words):
+            return words[index + 1]
+        if text.startswith(f"{flag}="):
+            return Arg(cut(arg.text, len(flag) + 1), arg.at)
+    return None
+
+
+def _staging(words: list[Arg], around: Around, source: Arg, target: Arg) -> Staging:
+    step, job = around.step, around.job
+    nodes = job.node_count.value if job is not None else 1
+    every = nodes == 1 or PurePosixPath(words[0].shown).name == "sbcast"
+    if step is not None:
+        every = (
+            every
+            or step.node_count == (job.node_count if job is not None else step.node_count)
+            or step.nodes.value == nodes
+        )
+    first, last = words[0].at, words[-1].at
+    at = first
+    if first.file == last.file and last.span.end > first.span.start:
+        at = Location(first.source, Span(first.span.start, last.span.end))
+    return Staging(at, word(source.text, source.at), word(target.text, target.at), every_node=every)

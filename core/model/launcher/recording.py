@@ -1,0 +1,101 @@
+"""What walking a launcher finds: training commands, submissions, index builds, copies, and what could not be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...findings import Location
+from .facts import Chain, Handed, IndexBuild, Launch, Staging, Submission, Unread
+from .jobs import Job, chain_of
+from .texts import Arg, Text, word
+
+if TYPE_CHECKING:
+    from .commands import Around
+
+_MAX_LAUNCHES = 200
+
+
+class Recorder:
+    """Collects facts in the order in which a launcher comes to them."""
+
+    def __init__(self) -> None:
+        self.launches: list[Launch] = []
+        self.submissions: list[Submission] = []
+        self.index_builds: list[IndexBuild] = []
+        self.gaps: dict[Location, Unread] = {}
+        self.requeued = False
+        self.own_chain: Chain | None = None
+        self._staged: list[Staging] = []
+
+    def launch(self, launch: Launch) -> None:
+        """A training command, with the copies that came before it."""
+        if len(self.launches) < _MAX_LAUNCHES:
+            self.launches.append(replace(launch, staging=tuple(self._staged)))
+
+    def stage(self, copied: Staging, around: Around) -> None:
+        """A copy of index files, and under which condition it runs."""
+        conditions = [at for why, at in around.conditions if why is not None]
+        if conditions:
+            copied = replace(copied, every_chunk=False, condition=conditions[0])
+        self._staged.append(copied)
+
+    def new_job(self) -> list[Staging]:
+        """Forget the copies of the job before; returns them for `back_to`."""
+        before, self._staged = self._staged, []
+        return before
+
+    def back_to(self, staged: list[Staging]) -> None:
+        """Go on in the script around a job."""
+        self._staged = staged
+
+    def gap(self, at: Location, sentence: str) -> None:
+        """A part that cannot be read; each place once."""
+        self.gaps.setdefault(at, Unread(at, sentence))
+
+    def submits_itself(self, job: Job) -> None:
+        """The script queues itself again."""
+        how = f" with --dependency={job.dependency.split(':', 1)[0]}" if job.dependency else ""
+        self.own_chain = Chain(True, f"the job submits itself{how}")
+
+    def chain_of_submission(self, job: Job, around: Around) -> Chain:
+        """What an `sbatch` says of the chunks it makes."""
+        own = chain_of(job)
+        if around.loops and not own.array:
+            dependency = f" --dependency={job.dependency.split(':', 1)[0]}" if job.dependency else ""
+            return Chain(True, f"loop over sbatch{dependency}")
+        return own if own.chained or own.array else around.chain
+
+    def submit(
+        self,
+        at: Location,
+        job_file: Arg,
+        args: list[Arg],
+        exports: list[tuple[str, Arg, Text]],
+        job: Job,
+        chain: Chain,
+    ) -> None:
+        """A job file that is not here, with what it is handed."""
+        handed = [Handed(name, word(text, arg.at), arg.at) for name, arg, text in exports]
+        for number, arg in enumerate(args, 1):
+            value = word(arg.text, arg.at)
+            handed.append(Handed(value.name or f"argument {number}", value, arg.at))
+        self.submissions.append(
+            Submission(at, word(job_file.text, job_file.at), tuple(handed), job.nodes, job.tasks_per_node, chain)
+        )
+        if job_file.known is None:
+            self.gap(job_file.at, "which job file is started is only known at the call")
+        else:
+            self.gap(job_file.at, f"the job file `{job_file.known}` is not here")
+
+    def finished(self) -> tuple[Launch, ...]:
+        """The training commands with what only the whole launcher says of chains."""
+        found = []
+        for launch in self.launches:
+            if not launch.chain.chained:
+                if self.own_chain is not None:
+                    launch = replace(launch, chain=self.own_chain)
+                elif self.requeued:
+                    launch = replace(launch, chain=Chain(True, "scontrol requeue", launch.chain.array))
+            found.append(launch)
+        return tuple(found)

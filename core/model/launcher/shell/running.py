@@ -1,0 +1,194 @@
+"""A shell script walked from top to bottom without running anything: its statements, and the scripts nested in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+from ..commands import Around, Commands
+from ..facts import EnvVar
+from ..jobs import Job, header, variables
+from ..recording import Recorder
+from ..texts import Arg, Piece, Script, Text, unknown, varying
+from .calling import Calls
+from .control import Stop
+from .state import Function, State, Var, exported
+from .tree import at, first_line, parse, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_MAX_STEPS = 30_000
+_MAX_DEPTH = 25
+#: Loads another script by its path, or None where it is not here.
+Load = Callable[[str], "Script | None"]
+
+
+class Shell(Calls):
+    """Walks scripts; what they start goes through `Commands` to the recorder."""
+
+    def __init__(self, recorder: Recorder, load: Load, name: str = "") -> None:
+        self.recorder, self._loader, self._name = recorder, load, name
+        self.commands = Commands(recorder, self._nested, self._file)
+        self._steps = 0
+        self._depth = 0
+        self._state = State()
+
+    # -- scripts
+
+    def _load(self, name: str) -> Script | None:
+        return self._loader(name)
+
+    def run(self, script: Script, state: State, around: Around | None = None) -> None:
+        """One script in a state; `around` is what its commands are wrapped in."""
+        if self._depth >= _MAX_DEPTH or not script.text.strip():
+            return
+        job = header(script)
+        staged = None
+        if job is not None and (around is None or around.job is None or around.step is None):
+            given = around.job if around is not None else None
+            job = job if given is None else _over(job, given)
+            state.job = job
+        if state.job is not None:
+            where = script.at(0, 1)
+            for name, text in variables(state.job, where).items():
+                state.variables.setdefault(name, Var(where, text))
+            staged = self.recorder.new_job() if around is None or around.step is None else None
+        self._depth += 1
+        try:
+            self._all(script, parse(script).children, state, around)
+        except Stop:
+            pass
+        finally:
+            self._depth -= 1
+            if staged is not None and self._depth:
+                self.recorder.back_to(staged)
+
+    def _nested(self, text: Text, around: Around, args: tuple[Arg, ...] | None) -> None:
+        """`bash -c`, a here-document, `--wrap`: a child that sees what is exported."""
+        outer = self._state
+        state = State(dict(exported(outer.variables)), {}, args, outer.folder, around.python or outer.python)
+        state.variables |= {
+            name: Var(found.location, _of_word(found))
+            for name, found in around.env.items()
+            if name not in state.variables
+        }
+        for name in state.variables:
+            state.variables[name] = replace(state.variables[name], exported=True)
+        state.open_files, state.job, state.conditions, state.loops = (
+            outer.open_files,
+            around.job,
+            outer.conditions,
+            outer.loops,
+        )
+        if around.job is not None and around.step is None and around.job is not outer.job:
+            state.loops, state.conditions = (), ()
+        self.run(Script(text), state, around)
+
+    def _file(self, name: str, around: Around, args: tuple[Arg, ...]) -> bool:
+        script = self._load(name)
+        if script is None:
+            return False
+        piece = script.literal(0, len(script.text))
+        self._nested(piece, around, args)
+        return True
+
+    # -- statements
+
+    def _all(self, script: Script, nodes: list[Node], state: State, around: Around | None) -> None:
+        for node in nodes:
+            self._one(script, node, state, around)
+
+    def _one(self, script: Script, node: Node, state: State, around: Around | None) -> None:
+        self._steps += 1
+        if self._steps > _MAX_STEPS:
+            self.recorder.gap(first_line(script, node), "the launcher is too long to be followed to its end")
+            raise Stop
+        kind = node.type
+        if kind == "command":
+            self._command(script, node, state, around, None)
+        elif kind == "redirected_statement":
+            self._redirected(script, node, state, around)
+        elif kind in ("variable_assignment", "variable_assignments", "declaration_command"):
+            self._assign(script, node, state)
+        elif kind == "function_definition":
+            name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+            if name is not None and body is not None:
+                state.functions[text_of(script, name)] = Function(script, body)
+        elif kind == "if_statement":
+            self._if(script, node, state, around)
+        elif kind == "case_statement":
+            self._case(script, node, state, around)
+        elif kind in ("for_statement", "c_style_for_statement", "while_statement"):
+            self._loop(script, node, state, around)
+        elif kind == "list":
+            self._list(script, node, state, around)
+        elif kind in ("subshell", "pipeline"):
+            branch = state.copy()
+            self._all(script, [child for child in node.children if child.is_named], branch, around)
+        elif kind == "unset_command":
+            for child in node.children:
+                state.variables.pop(text_of(script, child), None)
+        elif kind in ("compound_statement", "do_group", "program", "ERROR", "negated_command", "else_clause"):
+            if text_of(script, node).startswith("(("):
+                self._counted(script, node, state)
+            else:
+                self._all(script, [child for child in node.children if child.is_named], state, around)
+
+    def _assign(self, script: Script, node: Node, state: State) -> None:
+        expander = self._expander(script, state)
+        words = [child for child in node.children if child.type == "variable_assignment"]
+        if node.type == "variable_assignment":
+            words = [node]
+        declared = text_of(script, node).split(None, 1)[0] if node.type == "declaration_command" else ""
+        export = declared == "export" or (declared in ("declare", "typeset") and " -x" in text_of(script, node))
+        for each in words:
+            name_node = each.child_by_field_name("name")
+            if name_node is None:
+                continue
+            name = text_of(script, name_node)
+            value = expander.assigned(each)
+            where = at(script, node) if node.type == "declaration_command" and len(words) == 1 else value.at
+            value = replace(value, at=where, exported=export)
+            if name_node.type == "subscript":
+                continue
+            if any(child.type == "+=" for child in each.children) and name in state.variables:
+                before = state.variables[name]
+                if value.items is not None:
+                    value = replace(value, items=((before.items or ()) + value.items))
+                else:
+                    value = replace(value, text=before.text + value.text)
+            state.set(name, value)
+        if export:
+            for child in node.children:
+                name = text_of(script, child)
+                if child.type == "variable_name" and name in state.variables:
+                    state.variables[name] = replace(state.variables[name], exported=True, at=at(script, node))
+
+    def _counted(self, script: Script, node: Node, state: State) -> None:
+        """`((x += 1))`: what is counted is not known afterwards, unless a loop made it vary already."""
+        for match in re.finditer(r"(\w+)\s*(?:\+\+|--|[-+*]?=(?!=))", text_of(script, node)):
+            known_var = state.variables.get(match[1])
+            if known_var is None or varying(known_var.text) is None:
+                where = at(script, node)
+                state.variables[match[1]] = Var(where, unknown(f"`{match[1]}` is counted", where, name=match[1]))
+
+
+def _over(job: Job, given: Job) -> Job:
+    """A script's header under the options of the command line, which win."""
+    changes = {}
+    for name in (field.name for field in fields(Job)):
+        value = getattr(given, name)
+        if value != getattr(Job(), name):
+            changes[name] = value
+    return replace(job, **changes)
+
+
+def _of_word(found: EnvVar) -> Text:
+    """A variable's value as a text again."""
+    value = found.value
+    if value.text is not None:
+        return (Piece(value.text, value.location, defaulted=value.defaulted, drawn=value.drawn),)
+    return (Piece(None, value.location, reason=value.reason, varies=value.varies, drawn=value.drawn, name=found.name),)
