@@ -56,6 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
         emit(summary(report, outcome, color=use_color(arguments.color)))
     elif not (failed and not analysis.findings and not analysis.configs and arguments.format == "full"):
         _print(report, arguments)
+    if arguments.indexes:
+        from nemo_resumable.core.model.indexes import summary as index_files
+
+        emit("")  # progress leaves the terminal
+        _tell([f"index files: {index_files(analysis.models)}"] if analysis.models else [])
     found = any(map(report.blocks, analysis.findings))
     return FAILED if failed else FOUND if found or changes else OK
 

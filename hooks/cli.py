@@ -216,6 +216,7 @@ def _inputs(parser: argparse.ArgumentParser) -> None:
     inputs.add_argument(
         "--profile", metavar="NAME", help="what is assumed in use: nemo-3.0.0, speech-main (default), speech-main-gzip"
     )
+    inputs.add_argument("--indexes", action="store_true", help="look at the index files on this machine, too")
     inputs.add_argument("--indexes-root", metavar="DIR", help="the mirror in which `.idx` sidecars are built")
     inputs.add_argument("--index-pack-root", metavar="DIR", help="the folder of the index packs")
     inputs.add_argument("--launch-dir", metavar="DIR", help="where training is started (default: the current folder)")

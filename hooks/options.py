@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nemo_resumable.core.analysis import known_rule_names
 from nemo_resumable.core.discovery import concerned, is_config
@@ -23,6 +23,9 @@ from nemo_resumable.core.settings import (
     repository_root,
 )
 from nemo_resumable.core.settings_toml import rule_word
+
+if TYPE_CHECKING:
+    from nemo_resumable.core.model.indexes import IndexReader
 
 
 class UsageError(Exception):
@@ -166,9 +169,18 @@ def _project(settings: Settings, arguments: argparse.Namespace, cwd: Path) -> Pr
         cwd,
         blends=tuple(_file(cwd, name, "--blend") for name in arguments.blend),
         launchers=tuple(_file(cwd, name, "--launcher") for name in arguments.launcher),
+        indexes=_index_reader() if getattr(arguments, "indexes", False) else None,
     )
     _ = project.stated_runtime  # a wrong file is told before anything is judged
     return project
+
+
+def _index_reader() -> IndexReader:
+    from nemo_resumable.core.model.indexes import IndexReader
+
+    from .output.progress import progress
+
+    return IndexReader(progress())
 
 
 def _words(texts: list[str] | None, flag: str, known: list[str]) -> tuple[str, ...] | None:

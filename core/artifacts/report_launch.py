@@ -110,4 +110,8 @@ def storage_section(migration: Migration) -> list[str]:
             "",
             "All stated paths are local: no AIStore variable is needed, and `USE_AIS_GET_BATCH` should stay unset.",
         ]
+    if migration.project.indexes is not None:
+        from ..model.indexes import summary
+
+        lines += ["", f"Index files on the machine of this report: {summary([migration.migrated])}."]
     return [*lines, ""]

@@ -7,7 +7,7 @@ compared one by one and forgotten; kept are, for each path, counts and the first
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -231,28 +231,40 @@ def looked_at(config: TrainingConfig) -> Iterator[IndexFiles]:
 
 def unverified(config: TrainingConfig) -> list[str]:
     """What of the index files could not be looked at, a phrase for each reason."""
+    return _reasons(looked_at(config))
+
+
+def _reasons(found: Iterable[IndexFiles]) -> list[str]:
     reasons: dict[str, int] = {}
-    for files in looked_at(config):
+    for files in found:
         for reason in files.unseen:
             reasons[reason] = reasons.get(reason, 0) + 1
-    return [f"index files of {n} source{'s' * (n != 1)} {reason}" for reason, n in reasons.items()]
+    return [f"the index files of {_counted(n, 'source')} {reason}" for reason, n in reasons.items()]
 
 
-def summary(config: TrainingConfig) -> str:
-    """What was looked at and found, in a sentence; "" where nobody looks."""
-    if config.context.indexes is None:
+def summary(configs: Sequence[TrainingConfig]) -> str:
+    """What was looked at and found of all configs, in a sentence; "" where nobody looks."""
+    if all(config.context.indexes is None for config in configs):
         return ""
-    files = list(looked_at(config))
+    files = [each for config in configs for each in looked_at(config)]
     packs = {each.pack.text for each in files if each.pack is not None and not each.pack.unseen}
     counts: dict[str, int] = {}
     for each in files:
         for trouble in each.troubles:
             counts[trouble.state] = counts.get(trouble.state, 0) + trouble.affected
     broken = sum(1 for each in files if each.pack is not None and (each.pack.problem or each.pack.troubles))
-    names = {MISSING: "missing", CORRUPT: "corrupt", STALE: "stale", ROWS: "with other rows than members"}
+    names = {MISSING: "missing", CORRUPT: "corrupt", STALE: "stale", ROWS: "of other counts than their tars"}
     parts = [f"{counts[state]:,} {name}" for state, name in names.items() if state in counts]
-    parts += [f"packs that do not fit {broken} source{'s' * (broken != 1)}"] if broken else []
-    looked = f"{sum(each.looked for each in files):,} sidecars"
-    if packs:
-        looked += f" and {len(packs)} pack{'s' * (len(packs) != 1)}"
-    return f"Index files: {looked} of {len(files)} sources were read on this machine; {', '.join(parts) or 'all fit'}."
+    parts += [f"{_counted(broken, 'source')} with a pack that does not fit"] if broken else []
+    read = sum(each.looked for each in files)
+    looked = [_counted(read, "sidecar")] if read or not packs else []
+    looked += [_counted(len(packs), "pack")] if packs else []
+    text = f"{' and '.join(looked)} of {_counted(len(files), 'source')} read"
+    if read or packs or parts:
+        text += f": {', '.join(parts) or 'all as they should be'}"
+    hidden = _reasons(files)
+    return f"{text}; not looked at: {', '.join(hidden)}" if hidden else text
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"

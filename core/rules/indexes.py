@@ -58,7 +58,13 @@ def missing_sidecar(files: IndexFiles) -> Iterator[Draft]:
             effect = "the loader builds none into a folder that does not exist, and start-up raises a FileNotFoundError"
         else:
             effect = "the loader builds none of this sort, and start-up raises a FileNotFoundError"
-        yield _draft(files, trouble, f"{which}: {effect}", _BUILD, Severity.ERROR if trouble.severe else None)
+        yield _draft(
+            files,
+            trouble,
+            f"{which}: {effect}",
+            _BUILD.replace(" again", ""),
+            Severity.ERROR if trouble.severe else None,
+        )
 
 
 _BUILT = "the loader reads all of its data at start-up to build it"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 STYLES = {
     "fatal": "1;35",
@@ -16,6 +17,15 @@ STYLES = {
     "added": "32",
     "removed": "31",
 }
+
+
+#: What has to leave the terminal before anything is written to it: a line of progress.
+_passing: list[Callable[[], None]] = []
+
+
+def before_output(clear: Callable[[], None]) -> None:
+    """Call something once before the next output."""
+    _passing.append(clear)
 
 
 def use_color(choice: str, *, to_file: bool = False) -> bool:
@@ -52,6 +62,8 @@ def emit(text: str, encoding: str = "") -> None:
 
     A reader that has gone away (`| head`) is no error.
     """
+    while _passing:
+        _passing.pop()()
     out = sys.stdout
     if out is None or not text:
         return
@@ -72,6 +84,8 @@ def emit(text: str, encoding: str = "") -> None:
 
 def settle_output() -> None:
     """Flush the standard output; what cannot be written goes nowhere, or Python would complain about it at exit."""
+    while _passing:
+        _passing.pop()()
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
