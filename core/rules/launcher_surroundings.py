@@ -9,34 +9,29 @@ from ..model.config import TrainingConfig
 from .drafts import Draft
 from .launcher_fixes import drop_override, remove_statement
 from .registry import rule
-from .starts import Launched, Started
+from .starts import Launched, Started, Undone
 
 _PARTITION = "LHOTSE_USE_WORKER_PARTITION"
-_PLACE = ("exp_manager.explicit_log_dir", "exp_manager.exp_dir", "exp_manager.name", "exp_manager.version")
 
 
 @rule("NR503", "unsafe-override", Severity.ERROR)
-def unsafe_override(started: Started) -> Iterator[Draft]:
-    """An override undoes what the config states, or moves the experiment's folder."""
-    # What an override makes other rules say is found by running them on the config as started (starts.py); a folder that
-    # moves cannot be seen there, since its value is another in each chunk.
-    if not started.launch.chain.chained:
-        return
-    for override in started.setting_overrides(*_PLACE):
-        varies = override.value.varies
-        if varies is not None:
-            yield Draft(
-                f"`{override.key}` follows from {varies.by} (NR411 moving-experiment-dir): the next chunk looks for its "
-                "checkpoint in another folder and starts from scratch",
-                override.location,
-                override.key,
-                rationale="Give all chunks one folder; the job id belongs into the name of log files.",
-                origin="launcher override",
-                related=(Related(varies.at, "it is decided here"),)
-                if varies.at not in (None, override.location)
-                else (),
-                fix=drop_override(override),
-            )
+def unsafe_override(undone: Undone) -> Iterator[Draft]:
+    """An override undoes what the config states."""
+    override, draft = undone.override, undone.draft
+    related = draft.related
+    if draft.location != override.location:
+        related = (Related(draft.location, "the config says it here"), *related)
+    yield Draft(
+        f"the override of `{override.key}` undoes the config ({undone.code} {undone.name}): {draft.message}",
+        override.location,
+        override.key,
+        draft.current,
+        draft.recommended,
+        draft.rationale or "Drop the override, or state the value in the config and keep it in every chunk.",
+        "launcher override",
+        related,
+        drop_override(override),
+    )
 
 
 @rule("NR508", "exported-partition-signal", Severity.ERROR)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..findings import Related, Severity
+from ..findings import Severity
 from ..model.config import TrainingConfig
 from ..model.overrides import as_started
 from ..model.values import Origin
 from .drafts import Draft
-from .registry import Rule, find_rule
+from .registry import Rule
 
 if TYPE_CHECKING:
     from ..model.launcher.facts import Launch, Launcher, Override
@@ -56,6 +56,16 @@ class Launched:
         return {}
 
 
+@dataclass(frozen=True, eq=False)
+class Undone:
+    """What a rule says of a config as started, and the override that makes it say so."""
+
+    override: Override
+    code: str
+    name: str
+    draft: Draft
+
+
 def start(config: TrainingConfig, launcher: Launcher, launch: Launch) -> Started:
     """The config under one training command."""
     plain = as_started(config, launch, ())
@@ -69,9 +79,7 @@ def drafts_of_start(started: Started, judge: Callable[[TrainingConfig], Drafts],
     if started.config is started.plain:
         return plain + found
     known = Counter((rule.code, draft.subject) for rule, draft in plain)
-    undone = find_rule("NR503")
-    assert undone is not None
-    at_overrides: dict[Override, Draft] = {}
+    undone: dict[Override, Undone] = {}
     for rule, draft in judge(started.config):
         overridden = draft.origin == Origin.LAUNCHER.value
         new = known[rule.code, draft.subject] == 0
@@ -83,8 +91,8 @@ def drafts_of_start(started: Started, judge: Callable[[TrainingConfig], Drafts],
             if cause is None:
                 found.append((rule, draft))
             else:
-                at_overrides.setdefault(cause, _undoing(rule, draft, cause))
-    return found + [(undone, draft) for draft in at_overrides.values()]
+                undone.setdefault(cause, Undone(cause, rule.code, rule.name, draft))
+    return found + [pair for each in undone.values() for pair in run("Undone", each)]
 
 
 def _cause(started: Started, rule: Rule, draft: Draft, judge: Callable[[TrainingConfig], Drafts]) -> Override | None:
@@ -99,25 +107,6 @@ def _cause(started: Started, rule: Rule, draft: Draft, judge: Callable[[Training
         if not any(each.code == rule.code and found.subject == draft.subject for each, found in without):
             return override
     return None
-
-
-def _undoing(rule: Rule, draft: Draft, override: Override) -> Draft:
-    from .launcher_fixes import drop_override
-
-    related = draft.related
-    if draft.location != override.location:
-        related = (Related(draft.location, "the config says it here"), *related)
-    return Draft(
-        f"the override of `{override.key}` undoes the config ({rule.code} {rule.name}): {draft.message}",
-        override.location,
-        override.key,
-        draft.current,
-        draft.recommended,
-        draft.rationale or "Drop the override, or state the value in the config and keep it in every chunk.",
-        Origin.LAUNCHER.value,
-        related,
-        drop_override(override),
-    )
 
 
 def judged_as_started(

@@ -140,6 +140,7 @@ class Submission:
     hands_over: tuple[Handed, ...] = ()
     nodes: Fact = NOTHING
     tasks_per_node: Fact = NOTHING
+    walltime: Walltime | None = None
     chain: Chain = NO_CHAIN
 
 

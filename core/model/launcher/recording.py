@@ -81,7 +81,15 @@ class Recorder:
             value = word(arg.text, arg.at)
             handed.append(Handed(value.name or f"argument {number}", value, arg.at))
         self.submissions.append(
-            Submission(at, word(job_file.text, job_file.at), tuple(handed), job.nodes, job.tasks_per_node, chain)
+            Submission(
+                at,
+                word(job_file.text, job_file.at),
+                tuple(handed),
+                job.nodes,
+                job.tasks_per_node,
+                job.walltime,
+                chain,
+            )
         )
         if job_file.known is None:
             self.gap(job_file.at, "which job file is started is only known at the call")

@@ -27,6 +27,12 @@ class Piece:
     defaulted: bool = False
     drawn: Location | None = None  #: the assignment through which it came
     name: str = ""  #: the variable, for a piece that is not known
+    used: Location | None = None  #: the expansion inside a longer text that brought it in
+
+    @property
+    def where(self) -> Location | None:
+        """Where it stands in the text that it is a part of; None where that is not known."""
+        return self.used or (self.at if self.exact else None)
 
 
 Text = tuple[Piece, ...]
@@ -116,7 +122,7 @@ def flat(text: Text) -> str:
 
 def place(text: Text, fallback: Location) -> Location:
     """Where a text stands as a whole: from its first exact piece to its last, where they are of one file."""
-    exact = [piece.at for piece in text if piece.exact]
+    exact = [at for piece in text if (at := piece.where) is not None]
     if not exact:
         return text[0].at if text else fallback
     first, last = exact[0], exact[-1]

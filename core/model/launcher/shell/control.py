@@ -188,6 +188,11 @@ class Control:
         for name in _counted(text_of(script, node)):
             varies = Variation("loop", f"the loop's counter `{name}`")
             state.variables[name] = Var(where, (Piece(None, where, varies=varies, drawn=where, name=name),))
+        for name in _ASSIGNED.findall(text_of(script, body)):
+            before = state.variables.get(name)
+            if before is not None and before.items is None and known(before.text) == "":
+                reason = f"`${name}` is left by the turn of the loop before"
+                state.variables[name] = Var(where, unknown(reason, where, name=name))
         loops = state.loops
         if chunked:
             state.loops = (*loops, kind)
@@ -216,6 +221,7 @@ class Control:
         return True
 
 
+_ASSIGNED = re.compile(r"(?:^|[\s;])(\w+)=", re.M)
 _LEAVING = ("exit", "return", "continue", "break")
 #: Variables that hold what `getopts` found or what is left of the arguments.
 _OPTIONS = frozenset({"OPTARG", "opt", "flag", "option", "o", "1", "key", "arg"})

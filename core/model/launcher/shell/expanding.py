@@ -91,14 +91,20 @@ class Expander:
         position = start
         for child in node.children:
             first, last = span(self.script, child)
+            inside = first > start or last < end  # a text that is nothing but one variable keeps its own places
             nested = child.type in ("string", "raw_string", "ansi_c_string", "concatenation") and node.type != "string"
             if first < position or not (child.type in _EXPANSIONS or nested):
                 continue
             parts.append(literal(self.script, position, first, escaped=escaped))
-            parts.append(self.text(child))
+            parts.append(self._brought_in(child) if inside and child.type in _EXPANSIONS else self.text(child))
             position = last
         parts.append(literal(self.script, position, end, escaped=escaped))
         return concat(parts)
+
+    def _brought_in(self, node: Node) -> Text:
+        """An expansion's pieces, which stand where the expansion does."""
+        where = at(self.script, node)
+        return tuple(piece if piece.used else replace(piece, used=where) for piece in self.text(node))
 
     # -- variables
 
@@ -108,12 +114,15 @@ class Expander:
             return self._positional(int(name), where)
         variable = self.state.variables.get(name)
         if variable is None:
+            if name == "PWD" and self.state.folder:
+                return self.state.folder
             if name in _OWN:
                 return unknown("", where, varies=_OWN[name], name=name)
             return unknown(f"`${name}` is not set in this file", where, name=name)
         text = variable.text if variable.items is None else (variable.items[0].text if variable.items else ())
+        drawn = None if variable.given else variable.at
         return tuple(
-            replace(piece, drawn=piece.drawn or variable.at, name=piece.name or (name if piece.text is None else ""))
+            replace(piece, drawn=piece.drawn or drawn, name=piece.name or (name if piece.text is None else ""))
             for piece in text
         )
 
@@ -170,7 +179,7 @@ class Expander:
         number = arithmetic(self.script, place, self.look) if place is not None else None
         if isinstance(number, Variation):
             by = f"`{name}[{index[1:-1].replace('$', '').strip('{}')}]`"
-            return unknown("", where, varies=Variation("list", by, number.at), name=name)
+            return unknown("", where, varies=Variation("list", by), name=name)
         if isinstance(number, int) and items is not None and -len(items) <= number < len(items):
             variable = self.state.variables[name]
             return tuple(piece if piece.drawn else replace(piece, drawn=variable.at) for piece in items[number].text)
@@ -192,9 +201,9 @@ class Expander:
             if absent or (empty and sign[0] == ":"):
                 default = self._behind(node, len(rest) - len(sign))
                 open_ = absent and not (self.state.args is not None and name.isdigit())
-                return tuple(replace(piece, defaulted=piece.defaulted or open_) for piece in default) or (
-                    Piece("", where, defaulted=open_),
-                )
+                if open_ and not default:
+                    return unknown(f"`${name}` comes from outside, if at all", where, name=name)
+                return tuple(replace(piece, defaulted=piece.defaulted or open_) for piece in default)
             return value
         if sign in (":?", "?"):
             return value

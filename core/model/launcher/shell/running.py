@@ -54,7 +54,7 @@ class Shell(Calls):
         if state.job is not None:
             where = script.at(0, 1)
             for name, text in variables(state.job, where).items():
-                state.variables.setdefault(name, Var(where, text))
+                state.variables.setdefault(name, Var(where, text, given=True))
             staged = self.recorder.new_job() if around is None or around.step is None else None
         self._depth += 1
         try:

@@ -25,6 +25,7 @@ class Var:
     text: Text = ()
     items: tuple[Arg, ...] | None = None
     exported: bool = False
+    given: bool = False  #: set by Slurm and not in the script
 
 
 @dataclass(frozen=True, slots=True)
