@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import fnmatch
-import os
 import re
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from .findings import Finding, Severity
+from .findings import Finding
 from .model.config import TrainingConfig, read_config
 from .project import Project
 from .repository import may_be_ours
 from .rules.engine import check_config, check_file
 from .rules.registry import all_rules
+from .selecting import chosen, is_chosen, marked, without_needed
 from .syntax.nodes import Document
 from .syntax.store import Unreadable
 
@@ -32,6 +31,8 @@ class ConfigResult:
     unverified: tuple[str, ...]  #: the parts that could not be inspected, a phrase each
     blends: tuple[Path, ...]
     launchers: tuple[Path, ...] = ()
+    exceptions: tuple[Finding, ...] = ()  #: what is fatal or an error, and suppressed by the user's explicit word
+    left_out: tuple[str, ...] = ()  #: codes that stand in the way, of rules that the settings leave out
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Analysis:
 def analyze(project: Project, files: Sequence[Path]) -> Analysis:
     """Judge the training configs among the files, with the blends they read; everything else is passed over."""
     findings: dict[tuple[object, ...], Finding] = {}
+    every: list[Finding] = []
     problems: list[tuple[Path, str]] = []
     configs: list[TrainingConfig] = []
     results: list[ConfigResult] = []
@@ -61,14 +63,15 @@ def analyze(project: Project, files: Sequence[Path]) -> Analysis:
         config = read_config(document, project.context(file, alone=len(files) == 1))
         if config is not None and _in_scope(config, project):
             configs.append(config)
-            every = check_config(config)
-            results.append(_result(config, [_levelled(finding, project) for finding in every]))
-            found = _chosen(every, project)
-            for finding in found:
+            found = marked(check_config(config), project)
+            every += found
+            results.append(_result(config, found, project))
+            for finding in chosen(found, project):
                 key = (finding.code, finding.location.file, finding.location.span, finding.message)
                 findings.setdefault(key, finding)
         elif config is None and document.problems and _is_named_config(document):
-            for finding in _chosen(check_file(document, "config"), project):
+            reasons = project.settings.require_suppression_reason
+            for finding in chosen(marked(check_file(document, "config", reasons=reasons), project), project):
                 findings[(finding.code, finding.location.file, finding.location.span)] = finding
         elif config is None:
             lone.append(document)
@@ -77,9 +80,10 @@ def analyze(project: Project, files: Sequence[Path]) -> Analysis:
         if document.source.path not in reached:
             from .lone_blends import check_lone_blend
 
-            for finding in _chosen(check_lone_blend(document, project), project):
+            for finding in chosen(marked(check_lone_blend(document, project), project), project):
                 findings[(finding.code, finding.location.file, finding.location.span, finding.message)] = finding
-    ordered = sorted(findings.values(), key=lambda f: (str(f.location.file), f.location.span, f.code, f.message))
+    told = without_needed(findings.values(), every) if len(configs) > 1 else findings.values()
+    ordered = sorted(told, key=lambda f: (str(f.location.file), f.location.span, f.code, f.message))
     return Analysis(tuple(ordered), tuple(results), tuple(problems), tuple(configs))
 
 
@@ -121,54 +125,6 @@ def _is_named_config(document: Document) -> bool:
     return _DATA.search(text) is not None or (_SECTION.search(text) is not None and _LHOTSE.search(text) is not None)
 
 
-def _chosen(found: list[Finding], project: Project) -> list[Finding]:
-    """Selection, ignores and severities of the settings applied."""
-    settings = project.settings
-    chosen: list[Finding] = []
-    missing: dict[object, str] = {}  # fix groups of which a member is not there, with that member's code
-    for finding in found:
-        left_out = (
-            (settings.select and not _matches(finding, settings.select))
-            or _matches(finding, settings.ignore)
-            or _ignored_here(finding, project)
-        )
-        if not left_out:
-            chosen.append(_levelled(finding, project))
-        if (left_out or finding.suppressed is not None) and finding.fix and finding.fix.group and finding.fix.edits:
-            missing.setdefault((finding.config, finding.fix.group), finding.code)
-    return [_held_back(finding, missing) for finding in chosen] if missing else chosen
-
-
-def _levelled(finding: Finding, project: Project) -> Finding:
-    """The finding with the severity that the settings give its rule."""
-    levels = project.settings.severity
-    level = levels.get(finding.code) or levels.get(finding.name)
-    return replace(finding, severity=Severity(level)) if level else finding
-
-
-def _held_back(finding: Finding, missing: dict[object, str]) -> Finding:
-    """The finding with its fix withheld where its group is not whole: part of a group may do harm."""
-    fix = finding.fix
-    code = missing.get((finding.config, fix.group)) if fix and fix.group else None
-    if fix is None or code is None or fix.withheld:
-        return finding
-    return replace(
-        finding, fix=replace(fix, withheld=f"it goes together with {code}, which is left out", artifact=False)
-    )
-
-
-def _matches(finding: Finding, names: Sequence[str]) -> bool:
-    return any(finding.code.startswith(name.upper()) or finding.name == name for name in names)
-
-
-def _ignored_here(finding: Finding, project: Project) -> bool:
-    for pattern, codes in project.settings.per_file_ignores.items():
-        relative = os.path.relpath(finding.location.file, project.settings.root).replace(os.sep, "/")
-        if fnmatch.fnmatch(relative, pattern) and _matches(finding, codes):
-            return True
-    return False
-
-
 def known_rule_names() -> list[str]:
     """Every word that selects rules: codes, their prefixes and names."""
     rules = all_rules()
@@ -176,9 +132,12 @@ def known_rule_names() -> list[str]:
     return sorted(prefixes) + [word for rule in rules for word in (rule.code, rule.name)]
 
 
-def _result(config: TrainingConfig, found: list[Finding]) -> ConfigResult:
-    open_ = [finding for finding in found if finding.severity.blocks and finding.suppressed is None]
-    excused = [finding for finding in found if finding.severity.blocks and finding.suppressed is not None]
+def _result(config: TrainingConfig, found: list[Finding], project: Project) -> ConfigResult:
+    """The verdict. Rules that the settings leave out count all the same: a config does not get better by not being looked at."""
+    blocking = [finding for finding in found if finding.severity.blocks]
+    open_ = [finding for finding in blocking if finding.suppressed is None]
+    excused = tuple(finding for finding in blocking if finding.suppressed is not None)
+    left_out = tuple(sorted({finding.code for finding in open_ if not is_chosen(finding, project.settings)}))
     unverified = _unverified(config)
     if open_:
         readiness = NOT_READY
@@ -188,7 +147,7 @@ def _result(config: TrainingConfig, found: list[Finding]) -> ConfigResult:
         readiness = UNVERIFIED if unverified else READY
     blends = tuple(blend.path for blend in config.blends if blend.path is not None)
     launchers = tuple(launcher.source.path for launcher, _ in config.launchers)
-    return ConfigResult(config.document.source.path, readiness, unverified, blends, launchers)
+    return ConfigResult(config.document.source.path, readiness, unverified, blends, launchers, excused, left_out)
 
 
 def _unverified(config: TrainingConfig) -> tuple[str, ...]:
@@ -205,6 +164,10 @@ def _unverified(config: TrainingConfig) -> tuple[str, ...]:
     if unset:
         parts.append(f"{len(unset)} data path{'s' if len(unset) > 1 else ''} with unknown parts")
     parts += _unseen_of_launchers(config)
+    if config.context.indexes is not None:
+        from .model.indexes import unverified as unseen_index_files
+
+        parts += unseen_index_files(config)
     if runtime := config.context.runtime.unverified:
         parts.append(runtime)
     return tuple(dict.fromkeys(parts))

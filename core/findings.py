@@ -105,6 +105,7 @@ class Finding:
     suppressed_by: str = (
         "comment"  #: comment · settings (per-file-ignores); beside the point where nothing suppresses it
     )
+    suppressed_at: Span | None = None  #: of the comment that suppresses it, in the finding's file
     baselined: bool = False  #: known to the baseline: it neither blocks nor is told one by one
 
     @property

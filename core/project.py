@@ -104,6 +104,7 @@ class Project:
             pack_threshold=settings.pack_threshold,
             walltime_margin=settings.walltime_margin,
             presence=self.presence,
+            require_suppression_reason=settings.require_suppression_reason,
             launchers=self.launchers_of(config, alone=alone),
             read_launcher=self.read_launcher,
             runtime=self.runtime(config),

@@ -27,6 +27,7 @@ LAYERS = (
     ("core.repository",),
     ("core.project",),
     ("core.discovery",),
+    ("core.selecting",),
     ("core.lone_blends", "core.analysis"),
     ("core.verification", "core.fixing", "core.suppressing"),
     ("core.artifacts",),

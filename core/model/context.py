@@ -39,6 +39,7 @@ class Context:
     launchers: tuple[GivenLauncher, ...] = ()  #: scripts that may start the config
     read_launcher: Callable[[Path], Launcher | Unreadable] | None = None
     presence: Presence = on_disk  #: how the model asks whether a file is there
+    require_suppression_reason: bool = False  #: whether a suppression without a reason holds nothing
     runtime: Runtime = field(default_factory=assumed)  #: what the NeMo and Lhotse in use can do
     indexes: IndexReader | None = None  #: looks at index files on this disk; None where nobody asked for it
 

@@ -50,9 +50,9 @@ def check_whole(config: TrainingConfig) -> list[Finding]:
     return [_stamp(each, draft, config) for each, draft in _run("TrainingConfig", config)]
 
 
-def check_file(document: Document, role: str) -> list[Finding]:
+def check_file(document: Document, role: str, *, reasons: bool = False) -> list[Finding]:
     """The findings of a file that cannot be judged as a config: what keeps OmegaConf from loading it."""
-    return finish(list(_run("Reading", Reading(document, role, None))), [document], None)
+    return finish(list(_run("Reading", Reading(document, role, None))), [document], None, reasons=reasons)
 
 
 def _run(subject: str, item: Any) -> Iterator[tuple[Rule, Draft]]:
@@ -75,9 +75,17 @@ def _run_dataset(dataset: Any) -> Iterator[tuple[Rule, Draft]]:
 
 
 def finish(
-    drafts: Iterable[tuple[Rule, Draft]], documents: Sequence[Document], config: TrainingConfig | None
+    drafts: Iterable[tuple[Rule, Draft]],
+    documents: Sequence[Document],
+    config: TrainingConfig | None,
+    *,
+    reasons: bool = False,
 ) -> list[Finding]:
-    """Stamp drafts, report each once, mark what is suppressed and add the suppressions that are not needed."""
+    """Stamp drafts, report each once, mark what is suppressed and add the suppressions that are not needed.
+
+    With `reasons`, or where the config's settings ask for them, a suppression without a reason does not hold.
+    """
+    reasons = reasons or (config is not None and config.context.require_suppression_reason)
     written = {document.source.path: suppressions(document) for document in documents}
     broken = {d.source.path for d in documents if not d.parses or d.further_documents}
     used: set[Suppression] = set()
@@ -91,13 +99,16 @@ def finish(
         candidates = written.get(finding.location.file, ())
         if candidates and (by := suppressed_by(finding, candidates)) is not None:
             used.add(by)
-            finding = replace(finding, suppressed=by.reason)
+            if by.reason or not reasons:
+                finding = replace(finding, suppressed=by.reason, suppressed_at=by.span)
         findings.setdefault((finding.code, finding.location.file, finding.location.span, finding.message), finding)
     result = list(findings.values())
     for candidates in written.values():
         for suppression in candidates:
-            if suppression not in used:
-                result += [_stamp(each, draft, config) for each, draft in _run("Suppression", suppression)]
+            lacks_reason = suppression in used and reasons and not suppression.reason
+            if suppression not in used or lacks_reason:
+                judged = replace(suppression, lacks_reason=lacks_reason)
+                result += [_stamp(each, draft, config) for each, draft in _run("Suppression", judged)]
     return result
 
 

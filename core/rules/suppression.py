@@ -7,13 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..findings import Edit, Finding, Fix, FixKind, Location, Severity
-from ..syntax.nodes import Alias, Document, Mapping, Node, Sequence
+from ..settings_toml import near_match, rule_word
+from ..syntax.nodes import Alias, Document, Mapping, Node, Scalar, Sequence
 from ..text import Span
 from .drafts import Draft
-from .registry import rule
+from .registry import all_rules, rule
 
 _COMMENT = re.compile(
     r"(?:^|(?<=\s))#\s*nemo-resumable:\s*ignore(?P<file>-file)?\[(?P<codes>[^\]\n]*)\][ \t]*(?P<reason>[^\n\r]*)", re.M
+)
+#: What others write to silence a tool, and our own form with something missing; other comments that name us are prose.
+_MEANT = re.compile(
+    r"(?:^|(?<=\s))#\s*nemo[-_]resumable\s*:?\s*(?:ignore|disable|suppress|noqa|skip|allow|off)\b[^\n\r]*", re.M | re.I
 )
 
 
@@ -23,38 +28,68 @@ class Suppression:
 
     document: Document
     span: Span
-    code: str
+    code: str  #: a code or a name, as the catalogue writes it; "" where the comment gives none
     reason: str
     whole_file: bool
     line: int
     alone: bool  #: the comment is the only thing on its line
     cut: Span | None = None  #: where the comment names several codes, this one with a comma beside it
+    lacks_reason: bool = False  #: it does not hold, because the settings ask for a reason
 
 
 def suppressions(document: Document) -> tuple[Suppression, ...]:
-    """The suppressions written in a file."""
+    """The suppressions written in a file, those that were only meant as such (without a code) at the end."""
     source = document.source
-    if "nemo-resumable:" not in source.text:
+    if "nemo" not in source.text or not _MEANT.search(source.text):
         return ()
     found = []
+    whole: set[int] = set()
     for match in _COMMENT.finditer(source.text):
-        line = source.lines.position(match.start()).line
-        alone = source.lines.line_text(line).lstrip().startswith("#")
-        span = Span(match.start(), match.start() + len(match[0].rstrip()))
+        if _in_a_scalar(document, match.start()):
+            continue
+        whole.add(match.start())
+        line, alone, span = _place(document, match)
         codes = match["codes"].split(",")
         place = match.start("codes")
         for index, code in enumerate(codes):
-            name = code.strip()
+            name = rule_word(code)
             cut = None
             if len(codes) > 1:
                 following = codes[1]
                 blank = len(following) - len(following.lstrip())
                 cut = Span(place - 1, place + len(code)) if index else Span(place, place + len(code) + 1 + blank)
             place += len(code) + 1
-            if name:
+            if name or len(codes) == 1:
                 reason = match["reason"].strip()
                 found.append(Suppression(document, span, name, reason, bool(match["file"]), line, alone, cut))
+    for match in _MEANT.finditer(source.text):
+        if match.start() not in whole and not _in_a_scalar(document, match.start()):
+            line, alone, span = _place(document, match)
+            found.append(Suppression(document, span, "", "", False, line, alone))
     return tuple(found)
+
+
+def _place(document: Document, match: re.Match[str]) -> tuple[int, bool, Span]:
+    """The line of a comment, whether it is alone there, and its span."""
+    lines = document.source.lines
+    line = lines.position(match.start()).line
+    span = Span(match.start(), match.start() + len(match[0].rstrip()))
+    return line, lines.line_text(line).lstrip().startswith("#"), span
+
+
+def _in_a_scalar(document: Document, offset: int) -> bool:
+    """Whether what looks like a comment is part of a quoted or block text."""
+    node: Node | None = document.root
+    while node is not None and not isinstance(node, Alias):
+        if isinstance(node, Scalar):
+            return node.style != "plain" and node.span.start < offset < node.span.end
+        below = (
+            [node for pair in node.pairs for node in (pair.key, pair.value)]
+            if isinstance(node, Mapping)
+            else node.items
+        )
+        node = next((each for each in below if each.outer.start <= offset < each.outer.end), None)
+    return False
 
 
 def suppressed_by(finding: Finding, candidates: tuple[Suppression, ...]) -> Suppression | None:
@@ -106,6 +141,10 @@ def _parent_lines(document: Document, offset: int) -> Iterator[int]:
 def unused_suppression(suppression: Suppression) -> Iterator[Draft]:
     """A suppression comment suppresses nothing."""
     source = suppression.document.source
+    place = Location(source, suppression.span)
+    if idle := _idle(suppression):
+        yield Draft(idle, place, "suppression", current=suppression.code or None)
+        return
     if suppression.cut is not None:
         cut = suppression.cut
     elif suppression.alone:
@@ -119,8 +158,23 @@ def unused_suppression(suppression: Suppression) -> Iterator[Draft]:
         cut = Span(start, source.lines.line_span(suppression.line).end)
     yield Draft(
         f"the suppression of `{suppression.code}` suppresses nothing",
-        Location(source, suppression.span),
+        place,
         "suppression",
         current=suppression.code,
         fix=Fix("Remove the code" if suppression.cut else "Remove the comment", (Edit(source.path, cut, ""),)),
     )
+
+
+def _idle(suppression: Suppression) -> str:
+    """Why a comment cannot hold as it is written, which its removal would not mend; "" where it could."""
+    code = suppression.code
+    if not code:
+        return "the comment names no rule, so it suppresses nothing: write `# nemo-resumable: ignore[NR110] reason` with the code"
+    if suppression.lacks_reason:
+        return f"the suppression of `{code}` does not hold: the settings ask for a reason behind the bracket"
+    known = [word for each in all_rules() for word in (each.code, each.name)]
+    if code in known:
+        return ""
+    if any(word.startswith(code) for word in known):
+        return f"`{code}` is only part of a code, so the comment suppresses nothing: it has to name each rule"
+    return f"`{code}` is no rule{near_match(code, known)}: the comment suppresses nothing"
