@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nemo_resumable.core.analysis import UNVERIFIED
+from nemo_resumable.core.analysis import UNVERIFIED, ConfigResult
 from nemo_resumable.core.findings import Finding, FixKind, Location, Severity
 
 from .cells import cells, excerpt, visible, wrap
@@ -105,8 +105,7 @@ def _summary(page: _Page) -> Iterator[str]:
         yield ""
     line = _counts(found)
     yield from [line] if len(line) <= page.columns else line.replace("; ", ";\n    ").split("\n")
-    if suppressed := len(report.analysis.findings) - len(report.open):
-        yield f"{plural(suppressed, 'finding')} suppressed by comments."
+    yield from _silenced(report)
     if len(configs) > _MAX_CONFIGS and not report.verbose:
         states = Counter(config.readiness for config in configs)
         yield f"{len(configs)} configs: " + ", ".join(f"{number} {state}" for state, number in states.most_common())
@@ -114,8 +113,33 @@ def _summary(page: _Page) -> Iterator[str]:
     for config in configs:
         style = "error" if config.readiness.startswith("not") else "warning" if config.unverified else "help"
         yield f"{visible(report.name(config.file))}: {paint(config.readiness, style, page.color)}"
-        if config.unverified and (report.verbose or config.readiness == UNVERIFIED):
-            yield from wrap("not inspected: " + "; ".join(config.unverified), page.text_columns, "    ", "        ")
+        for lead, text in _verdict(config, report):
+            yield from wrap(f"{lead}: {text}", page.text_columns, "    ", "        ")
+
+
+def _verdict(config: ConfigResult, report: Report) -> Iterator[tuple[str, str]]:
+    """What a verdict rests on."""
+    for finding in config.exceptions:
+        start, _ = finding.location.positions
+        place = f"{report.name(finding.location.file)}:{start.line}"
+        yield "exception", f"{finding.code} {finding.name} at {place}, {finding.suppressed or 'without a reason'}"
+    if config.left_out:
+        yield "in the way, though left out", ", ".join(config.left_out)
+    if config.unverified and (report.verbose or config.readiness == UNVERIFIED):
+        yield "not inspected", "; ".join(config.unverified)
+
+
+def _silenced(report: Report) -> Iterator[str]:
+    """How many findings are not told one by one, and why."""
+    found = [finding for finding in report.silenced if finding.suppressed is not None]
+    by = Counter("comments" if finding.suppressed_by == "comment" else "settings" for finding in found)
+    if by:
+        how = " and ".join(
+            f"{number} by {what}" if len(by) > 1 else f"by {what}" for what, number in sorted(by.items())
+        )
+        yield f"{plural(len(found), 'finding')} suppressed{',' if len(by) > 1 else ''} {how}."
+    if known := sum(finding.baselined for finding in report.silenced):
+        yield f"{plural(known, 'finding')} in the baseline."
 
 
 def _counts(found: list[Finding]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from nemo_resumable.core.findings import Location, Severity
+from nemo_resumable.core.fingerprints import identified
 
 from ..version import version
 from .render import Report, fixable
@@ -26,6 +27,17 @@ def as_json(report: Report) -> str:
             "unverified": list(config.unverified),
             "blends": [report.name(path) for path in config.blends],
             "launchers": [report.name(path) for path in config.launchers],
+            "exceptions": [
+                {
+                    "code": finding.code,
+                    "name": finding.name,
+                    **_place(finding.location, report),
+                    "subject": finding.subject,
+                    "reason": finding.suppressed,
+                }
+                for finding in config.exceptions
+            ],
+            "left_out": list(config.left_out),
         }
         for config in report.analysis.configs
     )
@@ -33,6 +45,8 @@ def as_json(report: Report) -> str:
         **{level.value: counts[level] for level in Severity},
         "fixable": sum(map(fixable, report.open)),
         "files": len({finding.location.file for finding in report.open}),
+        "suppressed": sum(finding.suppressed is not None for finding in report.silenced),
+        "baselined": sum(finding.baselined for finding in report.silenced),
     }
     return (
         f'{{"schema": {SCHEMA}, "tool": "nemo-resumable", "version": {_dump(version())},\n'
@@ -58,7 +72,7 @@ def _rows(values: Iterable[object]) -> str:
 
 def _findings(report: Report) -> Iterable[dict[str, Any]]:
     configs = {config.file for config in report.analysis.configs}
-    for finding in report.analysis.findings:
+    for finding, mark, number in identified(report.analysis.findings, report.in_repository):
         fix = finding.fix
         yield {
             "code": finding.code,
@@ -84,6 +98,11 @@ def _findings(report: Report) -> Iterable[dict[str, Any]]:
             if fix
             else None,
             "suppressed": finding.suppressed is not None,
+            "suppression": None
+            if finding.suppressed is None
+            else {"by": finding.suppressed_by, "reason": finding.suppressed},
+            "baselined": finding.baselined,
+            "fingerprint": mark if number == 1 else f"{mark}-{number}",
             "url": finding.url,
         }
 

@@ -183,9 +183,24 @@ def test_json_is_schema_1() -> None:
             "unverified": ["the launcher"],
             "blends": ["blends/train.yaml"],
             "launchers": [],
+            "exceptions": [],
+            "left_out": [],
         }
     ]
-    assert document["summary"] == {"fatal": 1, "error": 2, "warning": 0, "note": 1, "fixable": 1, "files": 2}
+    numbers = {
+        "fatal": 1,
+        "error": 2,
+        "warning": 0,
+        "note": 1,
+        "fixable": 1,
+        "files": 2,
+        "suppressed": 1,
+        "baselined": 0,
+    }
+    assert document["summary"] == numbers
+    assert document["findings"][4]["suppression"] == {"by": "comment", "reason": "on purpose"}
+    mark = document["findings"][1].pop("fingerprint")
+    assert re.fullmatch("[0-9a-f]{16}", mark)
     assert [found["suppressed"] for found in document["findings"]] == [False] * 4 + [True]
     assert document["findings"][1] == {
         "code": "NR110",
@@ -204,6 +219,8 @@ def test_json_is_schema_1() -> None:
         "related": [],
         "fix": {"safety": "safe", "group": "indexed:data.train_ds", "title": "Set `shard_seed` to 42"},
         "suppressed": False,
+        "suppression": None,
+        "baselined": False,
         "url": "core/rules/pages/NR110-unfixed-shard-seed.md",
     }
 
