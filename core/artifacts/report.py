@@ -60,8 +60,15 @@ def _summary(migration: Migration) -> list[str]:
         f"- Storage workflow: {storage.workflow}.",
         f"- Found in the original: {counts(migration.before)}.",
         f"- Patched: {fixed} finding{'s' if fixed != 1 else ''}. Left in the patched config: {counts(migration.after)}.",
-        f"- Readiness: **{result.readiness}**. {_why(left, result.unverified)}",
+        f"- Readiness: **{result.readiness}**. {_why(left, result.unverified, result.exceptions)}",
     ]
+    for finding in result.exceptions:
+        place = finding.location.source.lines.position(finding.location.span.start)
+        reason = finding.suppressed or "no reason is given"
+        lines.append(
+            f"- Exception: {finding.code} {finding.name} at `{finding.subject}` ({finding.location.file.name}:{place.line}), "
+            f"suppressed by {'a comment' if finding.suppressed_by == 'comment' else 'the settings'}: {reason}."
+        )
     conditions = sorted({f.fix.withheld for f in migration.fixes.applied if f.fix is not None and f.fix.withheld})
     for condition in conditions:
         lines.append(
@@ -70,14 +77,17 @@ def _summary(migration: Migration) -> list[str]:
     return [*lines, ""]
 
 
-def _why(left: list[Finding], unverified: tuple[str, ...]) -> str:
+_NONE_LEFT = {False: "No fatal and no error is left", True: "No fatal and no error is left save the exceptions below"}
+
+
+def _why(left: list[Finding], unverified: tuple[str, ...], exceptions: tuple[Finding, ...]) -> str:
     if left:
         kinds = Counter(finding.code for finding in left)
         named = ", ".join(f"{code} ({number})" if number > 1 else code for code, number in sorted(kinds.items()))
         return f"What stands in the way: {named}."
     if unverified:
-        return "No fatal and no error is left, but these parts were not inspected: " + "; ".join(unverified) + "."
-    return "No fatal and no error is left."
+        return f"{_NONE_LEFT[bool(exceptions)]}, but these parts were not inspected: " + "; ".join(unverified) + "."
+    return f"{_NONE_LEFT[bool(exceptions)]}."
 
 
 def _inputs(migration: Migration) -> list[str]:
@@ -144,7 +154,7 @@ def _looks(finding: Finding) -> tuple[str, Path, str, str]:
 
 def _state(finding: Finding, left: Counter[tuple[str, Path, str, str]]) -> str:
     if finding.suppressed is not None:
-        return "suppressed"
+        return f"suppressed: {finding.suppressed}" if finding.suppressed else "suppressed"
     if not left[_looks(finding)]:
         return "resolved"
     if finding.severity is Severity.WARNING:
