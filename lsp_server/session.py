@@ -27,8 +27,7 @@ _T = TypeVar("_T")
 #: A run that takes no longer than this is made at once, on the thread that reads messages.
 AT_ONCE_SECONDS = 0.02
 SETTINGS_FILES = (OWN_FILE, "pyproject.toml")
-#: Texts larger than this are judged off that thread when nothing is known of their cost yet.
-UNKNOWN_BYTES = 50_000
+UNKNOWN_SECONDS = 1.0
 
 
 class Session:
@@ -125,16 +124,9 @@ class Session:
         return due
 
     def cost(self, path: Path) -> float:
-        """Seconds that judging what is due for a file will take, going by the last time."""
-        seconds = 0.0
-        for root in self.due(path):
-            last = self.analyses.results.get(root)
-            document = self.documents.at(root)
-            if last is not None:
-                seconds += last.seconds
-            elif document is None or len(document.text) > UNKNOWN_BYTES:
-                seconds += 1.0
-        return seconds
+        """Seconds that judging what is due for a file will take, going by the last time; of a first time nothing is known."""
+        results = self.analyses.results
+        return sum(results[root].seconds if root in results else UNKNOWN_SECONDS for root in self.due(path))
 
     async def fresh(self, path: Path) -> None:
         """Judge what is due for a file. Cheap runs are made at once, others beside the messages that come in."""
