@@ -14,8 +14,8 @@ from operator import le, lt
 
 WORD = 8
 _CHUNK = 1 << 20
-#: A sidecar beyond this is read so far only: 128 million records, more than any real shard has.
-_READ_LIMIT = 1 << 30
+#: Of a sidecar beyond this only so much and its end is read: 32 million records, more than real shards have.
+_READ_LIMIT = 1 << 28
 
 FILE, FOLDER, OTHER, ABSENT, UNSEEN = "file", "folder", "other", "absent", "unseen"
 
