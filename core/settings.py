@@ -24,7 +24,15 @@ from .settings_toml import (
 OWN_FILE = ".nemo-resumable.toml"
 
 #: Names that were surely meant to be ours; a settings file that is silently not found costs an afternoon.
-_MISNAMED = ("nemo-resumable.toml", ".nemo_resumable.toml", "nemo_resumable.toml")
+_MISNAMED = (
+    "nemo-resumable.toml",
+    ".nemo_resumable.toml",
+    "nemo_resumable.toml",
+    ".nemo-resumable",
+    ".nemo-resumable.yaml",
+    ".nemo-resumable.yml",
+    ".nemo-resumable.json",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,7 @@ class Settings:
     walltime_margin: int = 10  #: minutes
     pack_threshold: int = 1000  #: shards
     require_suppression_reason: bool = False
+    baseline: Path | None = None  #: the file of the findings that are known
 
 
 def load_settings(start: Path, memo: MutableMapping[Path, Settings] | None = None) -> Settings:

@@ -196,8 +196,9 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "walltime_margin": _number(0, " of minutes"),
     "pack_threshold": _number(1, " of shards"),
     "require_suppression_reason": _switch,
+    "baseline": _text,
 }
-_PATHS = ("launch_dir", "nemo", "lhotse")
+_PATHS = ("launch_dir", "nemo", "lhotse", "baseline")
 
 
 def located(file: Path | None, path: tuple[str, ...], sentence: str) -> SettingsError:

@@ -42,6 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.gone:
             analyses = [taken_away(each, group.project, arguments.gone) for each, group in zip(analyses, groups)]
     analysis = _joined(analyses)
+    baselines = bool(arguments.write_baseline) or any(group.project.settings.baseline for group in groups)
+    if baselines:
+        from .known import with_baselines
+
+        analysis = with_baselines(analysis, groups, arguments, projects.cwd)
     # A file that was only met in a folder may be anything; one that was named has to be readable.
     named = {Path(os.path.normpath(projects.cwd / name)) for name in arguments.paths}
     for file, sentence in analysis.problems:
@@ -49,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
             _tell([sentence.replace(f"`{file}`", f"`{shown(file, projects.cwd)}`")])
         failed = failed or file in named
     fail_on = Severity(arguments.fail_on)
-    report = Report(analysis, projects.cwd, arguments.verbose, arguments.statistics, fail_on, failed)
+    report = Report(analysis, projects.cwd, arguments.verbose, arguments.statistics, fail_on, failed, baselines)
     if short and not arguments.output:
         causes = {file: cause for group in groups for file, cause in group.causes.items()}
         outcome = Outcome(fail_on.rank, causes, frozenset(arguments.gone), bool(changes and arguments.fix))
@@ -81,6 +86,8 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
         raise UsageError("`-` needs --stdin-filename, which says where the text belongs")
     if stdin and arguments.paths not in (["."], ["-"]):
         raise UsageError("--stdin-filename judges the standard input alone; leave the other paths out")
+    if arguments.write_baseline and (arguments.diff or stdin):
+        raise UsageError("--write-baseline writes what is found in files; leave --diff and the standard input out")
     if stdin and arguments.fix:
         raise UsageError("--fix cannot change the standard input; use --diff")
 

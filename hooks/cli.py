@@ -170,6 +170,8 @@ def _check(parser: argparse.ArgumentParser) -> None:
         metavar="LEVEL",
         help="exit with 1 from this severity on: fatal, error (default), warning, note",
     )
+    rules.add_argument("--baseline", metavar="FILE", help="tell and block only what this file does not list")
+    rules.add_argument("--write-baseline", action="store_true", help="write what is found now into the baseline")
     files = parser.add_argument_group("files")
     files.add_argument("--scope", choices=("lhotse", "opted-in"), help="which configs count")
     files.add_argument("--stdin-filename", metavar="FILE", help="judge the standard input as this file")

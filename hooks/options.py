@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -154,6 +155,7 @@ def _project(settings: Settings, arguments: argparse.Namespace, cwd: Path) -> Pr
         index_pack_root=arguments.index_pack_root,
         runtime=str(_file(cwd, arguments.runtime, "--runtime")) if arguments.runtime else None,
         launch_dir=_folder(cwd, arguments.launch_dir, "--launch-dir"),
+        baseline=_path(cwd, getattr(arguments, "baseline", None)),
         profile=_profile(arguments.profile),
         nemo=_package(cwd, arguments.nemo, "nemo", "--nemo"),
         lhotse=_package(cwd, arguments.lhotse, "lhotse", "--lhotse"),
@@ -242,6 +244,11 @@ def _folder(cwd: Path, name: str | None, flag: str) -> Path | None:
     if not (cwd / name).is_dir():
         raise UsageError(f"{flag}: there is no folder `{name}`; check the path")
     return (cwd / name).resolve()
+
+
+def _path(cwd: Path, name: str | None) -> Path | None:
+    """A path that may lead nowhere yet."""
+    return Path(os.path.normpath(cwd / name)) if name else None
 
 
 def _file(cwd: Path, name: str, flag: str) -> Path:

@@ -20,7 +20,7 @@ LAYERS = (
     ("core.text", "core.writing", "core.settings_toml"),
     ("core.settings_runtime",),
     ("core.settings",),
-    ("core.findings", "core.fingerprints"),
+    ("core.findings", "core.fingerprints", "core.baseline"),
     ("core.syntax",),
     ("core.model",),
     ("core.rules",),

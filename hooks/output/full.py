@@ -103,7 +103,7 @@ def _summary(page: _Page) -> Iterator[str]:
     if report.statistics and found:
         yield from statistics(found).splitlines()
         yield ""
-    line = _counts(found)
+    line = _counts(found) if found or not report.baseline else "No new findings."
     yield from [line] if len(line) <= page.columns else line.replace("; ", ";\n    ").split("\n")
     yield from _silenced(report)
     if len(configs) > _MAX_CONFIGS and not report.verbose:

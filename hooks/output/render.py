@@ -30,7 +30,7 @@ class Report:
     statistics: bool = False
     fail_on: Severity = Severity.ERROR  #: the least severe that blocks
     failed: bool = False  #: whether something could not be judged
-    baseline: Path | None = None  #: the file of the findings that are known
+    baseline: bool = False  #: whether findings were compared with a baseline
 
     def name(self, path: Path) -> str:
         """A path as it is shown."""

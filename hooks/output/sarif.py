@@ -138,7 +138,7 @@ def _result(finding: Finding, mark: str, rule: int, partners: dict[object, list[
         result["fixes"] = [fix]
     if suppressions := list(_suppressions(finding)):
         result["suppressions"] = suppressions
-    if report.baseline is not None:
+    if report.baseline:
         result["baselineState"] = "unchanged" if finding.baselined else "new"
     return result
 

@@ -63,6 +63,7 @@ def test_every_key(top: Path) -> None:
         walltime-margin = 15
         pack-threshold = 500
         require-suppression-reason = true
+        baseline = "known.json"
         [severity]
         nr113 = "error"
         [per-file-ignores]
@@ -96,6 +97,7 @@ def test_every_key(top: Path) -> None:
         walltime_margin=15,
         pack_threshold=500,
         require_suppression_reason=True,
+        baseline=top / "known.json",
     )
     assert set(as_table(settings)) == {field.name.replace("_", "-") for field in fields(Settings)}
 
