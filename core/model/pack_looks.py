@@ -113,8 +113,13 @@ def _compared(source: Entry, text: str, pack: Pack) -> PackLook:
     routed = _route(source) in pack.collections
     if len(shards) == 2 and "tar" in shards and shards["manifest"] != shards["tar"] and not routed:
         place = next(path for path in source.paths if path.key == "tarred_audio_filepaths")
-        troubles.append(PackTrouble(place, f"{shards['manifest']:,} manifests for {shards['tar']:,} tars: {_RAISES}"))
+        numbers = f"{_counted(shards['manifest'], 'manifest')} for {_counted(shards['tar'], 'tar')}"
+        troubles.append(PackTrouble(place, f"{numbers}: {_RAISES}"))
     return PackLook(text, "", tuple(troubles), unseen, compared)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _wanted(source: Entry) -> Iterator[tuple[PathText, str, tuple[str, ...]]]:
