@@ -137,6 +137,8 @@ def _chain(around: Around) -> Chain:
     own = chain_of(around.job) if around.job is not None else Chain()
     if own.chained:
         return own
+    if around.loops and around.loops[-1] == "script":
+        return Chain(True, "loop in the script")
     if around.loops:
         return Chain(
             True,

@@ -31,7 +31,7 @@ def read_launcher(source: Source) -> Launcher:
         if kind == "python":
             from .python.running import run_python
 
-            run_python(script, recorder, _Files(source.path))
+            run_python(script, recorder, _Files(source.path), source.path.name)
         else:
             from .shell.running import Shell
             from .shell.state import State

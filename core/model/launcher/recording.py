@@ -49,6 +49,14 @@ class Recorder:
         """Go on in the script around a job."""
         self._staged = staged
 
+    def mark(self) -> tuple[int, int, int]:
+        """How much was found so far."""
+        return len(self.launches), len(self.submissions), len(self.index_builds)
+
+    def back_to_mark(self, mark: tuple[int, int, int]) -> None:
+        """Forget what was found since."""
+        del self.launches[mark[0] :], self.submissions[mark[1] :], self.index_builds[mark[2] :]
+
     def gap(self, at: Location, sentence: str) -> None:
         """A part that cannot be read; each place once."""
         self.gaps.setdefault(at, Unread(at, sentence))

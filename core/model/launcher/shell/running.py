@@ -31,7 +31,7 @@ class Shell(Calls):
 
     def __init__(self, recorder: Recorder, load: Load, name: str = "") -> None:
         self.recorder, self._loader, self._name = recorder, load, name
-        self.commands = Commands(recorder, self._nested, self._file)
+        self.commands = Commands(recorder, self.nested, self._file)
         self._steps = 0
         self._depth = 0
         self._state = State()
@@ -66,7 +66,7 @@ class Shell(Calls):
             if staged is not None and self._depth:
                 self.recorder.back_to(staged)
 
-    def _nested(self, text: Text, around: Around, args: tuple[Arg, ...] | None) -> None:
+    def nested(self, text: Text, around: Around, args: tuple[Arg, ...] | None) -> None:
         """`bash -c`, a here-document, `--wrap`: a child that sees what is exported."""
         outer = self._state
         state = State(dict(exported(outer.variables)), {}, args, outer.folder, around.python or outer.python)
@@ -92,7 +92,7 @@ class Shell(Calls):
         if script is None:
             return False
         piece = script.literal(0, len(script.text))
-        self._nested(piece, around, args)
+        self.nested(piece, around, args)
         return True
 
     # -- statements

@@ -1,0 +1,1 @@
+"""Python launchers: the syntax tree evaluated as far as it is plain, without running anything."""

@@ -1,0 +1,419 @@
+"""A Python launcher walked from top to bottom without running anything: statements, own functions, started programs."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+
+from ....findings import Location
+from ..commands import Around
+from ..facts import EnvVar, Fact, Variation, Walltime
+from ..jobs import Job
+from ..recording import Recorder
+from ..shell.running import Shell
+from ..texts import Arg, Piece, Script, Text, known, word
+from .calls import Calls
+from .expressions import either, elements
+from .strings import Places
+from .values import Const, Function, Items, Name, Record, Str, Table, Unknown, Value, as_text, same, truth, variation
+
+_MAX_STEPS = 20_000
+_MAX_DEPTH = 25
+_MAX_TURNS = 60
+_SUBPROCESS = "run call check_call check_output Popen getoutput"
+_OTHERS = "os.system os.popen os.execv os.execvp os.execve os.execvpe"
+_ASYNC = "asyncio.create_subprocess_exec asyncio.create_subprocess_shell"
+_RUNNERS = frozenset([*(f"subprocess.{name}" for name in _SUBPROCESS.split()), *_OTHERS.split(), *_ASYNC.split()])
+Load = Callable[[str], "Script | None"]
+
+
+class _Return(Exception):
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+class _Exit(Exception):
+    """The script ends here."""
+
+
+def run_python(script: Script, recorder: Recorder, load: Load, name: str) -> None:
+    """Walk a launcher in Python; one that does not parse is a gap."""
+    try:
+        tree = ast.parse(script.text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None) or 1
+        start = sum(len(each) + 1 for each in script.text.split("\n")[: line - 1])
+        recorder.gap(script.at(start, start + 1), "the launcher is no Python that can be parsed")
+        return
+    with contextlib.suppress(_Exit, RecursionError):
+        Interpreter(script, recorder, load, name).module(tree)
+
+
+class Interpreter(Calls):
+    """Walks statements; what they start goes through a shell's `Commands` to the recorder."""
+
+    def __init__(self, script: Script, recorder: Recorder, load: Load, name: str) -> None:
+        self.places = Places(script)
+        self.variables: dict[str, Value] = {"__name__": Str((Piece("__main__", script.at(0, 1)),))}
+        self.imports: dict[str, str] = {}
+        self.environ: dict[str, EnvVar] = {}
+        self.recorder = recorder
+        self.shell = Shell(recorder, load, name)
+        self._name = name
+        self._loops: tuple[str, ...] = ()
+        self._conditions: tuple[tuple[Variation | None, Location], ...] = ()
+        self._steps = self._depth = 0
+        self._globals = self.variables
+
+    def module(self, tree: ast.Module) -> None:
+        """The whole script."""
+        self._all(tree.body)
+
+    def _all(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            self._steps += 1
+            if self._steps > _MAX_STEPS:
+                self.recorder.gap(self.places.at(statement), "the launcher is too long to be followed to its end")
+                raise _Exit
+            method = getattr(self, f"_do_{type(statement).__name__.lower()}", None)
+            if method is not None:
+                method(statement)
+
+    # -- statements
+
+    def _do_import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self.imports[alias.asname or alias.name.split(".")[0]] = (
+                alias.name if alias.asname else alias.name.split(".")[0]
+            )
+
+    def _do_importfrom(self, node: ast.ImportFrom) -> None:
+        for alias in node.names:
+            self.imports[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}".lstrip(".")
+
+    def _do_functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self.variables[node.name] = Function(node)
+
+    _do_asyncfunctiondef = _do_functiondef
+
+    def _do_expr(self, node: ast.Expr) -> None:
+        self.value(node.value)
+
+    def _do_return(self, node: ast.Return) -> None:
+        raise _Return(self.value(node.value))
+
+    def _do_assign(self, node: ast.Assign) -> None:
+        value = self.value(node.value)
+        for target in node.targets:
+            self._assign(target, value, node)
+
+    def _do_annassign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self._assign(node.target, self.value(node.value), node)
+
+    def _do_augassign(self, node: ast.AugAssign) -> None:
+        load: ast.expr = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
+        self._assign(node.target, self.value(load), node)
+
+    def _assign(self, target: ast.expr, value: Value, node: ast.stmt) -> None:
+        at = self.places.at(node)
+        if isinstance(target, ast.Subscript):
+            base = self.value(target.value)
+            key = known(as_text(self.value(target.slice), at))
+            if isinstance(base, Name) and base.dotted == "os.environ" and key is not None:
+                self.environ[key] = EnvVar(key, word(as_text(value, at), at), at)
+            elif isinstance(base, Table) and key is not None and isinstance(target.value, ast.Name):
+                self.variables[target.value.id] = base.having(key, value, at)
+        else:
+            self.bind(target, value, at)
+
+    def _do_if(self, node: ast.If) -> None:
+        test = self.value(node.test)
+        holds = truth(test)
+        if holds is not None:
+            self._all(node.body if holds else node.orelse)
+            return
+        self._branches([node.body, node.orelse], variation(test), self.places.at(node.test))
+
+    def _branches(self, bodies: list[list[ast.stmt]], why: Variation | None, at: Location) -> None:
+        """All branches of a condition that is not known; what they disagree on is the condition's to decide."""
+        before, conditions = self.variables, self._conditions
+        ends: list[dict[str, Value]] = []
+        left: _Return | None = None
+        for body in bodies:
+            self.variables = dict(before)
+            self._conditions = (*conditions, (why, at))
+            try:
+                self._all(body)
+                ends.append(self.variables)
+            except _Return as found:
+                left = left or found
+            except _Exit:
+                pass
+        self.variables, self._conditions = before, conditions
+        if not ends:
+            raise left or _Exit
+        for name in {name for end in ends for name in end}:
+            values = [end[name] for end in ends if name in end]
+            value = values[0]
+            for other in values[1:]:
+                if not same(value, other):
+                    changed = [each for each in values if name not in before or not same(each, before[name])]
+                    value = either(value, other, why) if why is not None else (changed or values)[0]
+            before[name] = value
+
+    def _do_for(self, node: ast.For | ast.AsyncFor) -> None:
+        source = self.value(node.iter)
+        items = elements(source)
+        at = self.places.at(node.target)
+        if items is not None and len(items) <= _MAX_TURNS:
+            mark, kept = self.recorder.mark(), dict(self.variables)
+            for turn, item in enumerate(items):
+                self.bind(node.target, item)
+                if self._turn(node.body):
+                    break
+                if turn == 0 and len(items) > 1 and self.recorder.mark() != mark:
+                    break  # each turn starts something: the turns are chunks
+            else:
+                return
+            if self.recorder.mark() == mark or len(items) == 1:
+                return
+            self.recorder.back_to_mark(mark)
+            self.variables.clear()
+            self.variables.update(kept)
+        name = ast.unparse(node.target)
+        self.bind(node.target, Unknown("", Variation("loop", f"the loop's variable `{name}`"), at, name))
+        self._looped(node.body)
+
+    _do_asyncfor = _do_for
+
+    def _do_while(self, node: ast.While) -> None:
+        if truth(self.value(node.test)) is False:
+            return
+        for part in ast.walk(node):
+            if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+                name = part.target.id
+                if isinstance(self.variables.get(name), (Const, Unknown)):
+                    counted = Variation("loop", f"the loop's counter `{name}`")
+                    self.variables[name] = Unknown("", counted, self.places.at(part), name)
+        self._looped(node.body)
+
+    def _looped(self, body: list[ast.stmt]) -> None:
+        before, self._loops = self._loops, (*self._loops, "script")
+        self._turn(body)
+        self._loops = before
+
+    def _turn(self, body: list[ast.stmt]) -> bool:
+        """One turn of a loop; whether it ends the loop for sure."""
+        self._all([part for part in body if not isinstance(part, (ast.Break, ast.Continue))])
+        return any(isinstance(part, ast.Break) for part in body)
+
+    def _do_with(self, node: ast.With | ast.AsyncWith) -> None:
+        for item in node.items:
+            value = self.value(item.context_expr)
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, value)
+        self._all(node.body)
+
+    _do_asyncwith = _do_with
+
+    def _do_try(self, node: ast.Try) -> None:
+        self._all(node.body)
+        for handler in node.handlers:
+            self._branches([handler.body, []], None, self.places.at(node))
+        self._all(node.orelse)
+        self._all(node.finalbody)
+
+    # -- calls
+
+    def call(self, node: ast.Call) -> Value:
+        """Own functions are walked, programs are started, the rest is evaluated as far as it is plain."""
+        args: list[Value] = []
+        for arg in node.args:
+            inner = self.value(arg)
+            spread = inner.items if isinstance(arg, ast.Starred) and isinstance(inner, Items) else (inner,)
+            args += spread
+        keywords = {keyword.arg: self.value(keyword.value) for keyword in node.keywords if keyword.arg is not None}
+        if isinstance(node.func, ast.Attribute):
+            base = self.value(node.func.value)
+            if not isinstance(base, Name):
+                if node.func.attr == "add" and "executor" in keywords and args:
+                    return self._nemo_run(args[0], keywords["executor"], node)
+                return self.method(node, base, node.func.attr, args, keywords)
+        function = self.value(node.func)
+        if isinstance(function, Function):
+            return self._own(function, args, keywords)
+        name = function.dotted if isinstance(function, Name) else ""
+        if name in _RUNNERS:
+            return self._start(name, node, args, keywords)
+        if name in ("sys.exit", "exit", "quit", "os._exit"):
+            if self._depth == 0 and not self._conditions:
+                raise _Exit
+            return Const(None)
+        if name in ("run.run", "nemo_run.run") and args and "executor" in keywords:
+            return self._nemo_run(args[0], keywords["executor"], node)
+        return self.plain_call(node, name, args, keywords)
+
+    def environment(self, name: str | None, node: ast.expr) -> Value:
+        found = self.environ.get(name or "")
+        if found is not None and found.value.text is not None:
+            return Str((Piece(found.value.text, found.location),))
+        return super().environment(name, node)
+
+    def _own(self, function: Function, args: list[Value], keywords: dict[str, Value]) -> Value:
+        if self._depth >= _MAX_DEPTH:
+            return Unknown("it is called too deeply")
+        signature = function.node.args
+        local: dict[str, Value] = {}
+        names = [*signature.posonlyargs, *signature.args]
+        defaults = dict(zip([arg.arg for arg in names[len(names) - len(signature.defaults) :]], signature.defaults))
+        defaults |= {
+            arg.arg: value for arg, value in zip(signature.kwonlyargs, signature.kw_defaults) if value is not None
+        }
+        for name, default in defaults.items():
+            local[name] = self.value(default)
+        local |= {arg.arg: value for arg, value in zip(names, args)}
+        if signature.vararg is not None:
+            local[signature.vararg.arg] = Items(tuple(args[len(names) :]))
+        known_names = {arg.arg for arg in (*names, *signature.kwonlyargs)}
+        local |= {name: value for name, value in keywords.items() if name in known_names}
+        for arg in (*names, *signature.kwonlyargs):
+            local.setdefault(arg.arg, Unknown(f"`{arg.arg}` is given by the caller", name=arg.arg))
+        outer = self.variables
+        self.variables = {**self._globals, **(function.outer or {}), **local}
+        self._depth += 1
+        try:
+            if isinstance(function.node, ast.Lambda):
+                return self.value(function.node.body)
+            self._all(function.node.body)
+        except _Return as found:
+            return found.value
+        finally:
+            self._depth -= 1
+            self.variables = outer
+        return Const(None)
+
+    # -- programs
+
+    def _start(self, name: str, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """What `subprocess` and its kin start."""
+        at = _first_line(self.places, node)
+        command = args[0] if args else keywords.get("args", Const(None))
+        if name.startswith("os.exec") and len(args) > 1:
+            command = args[1]
+        elif name == "asyncio.create_subprocess_exec":
+            command = Items(tuple(args))
+        shell = truth(keywords.get("shell", Const(False))) or name in ("os.system", "os.popen", "subprocess.getoutput")
+        around = self._around(at, keywords)
+        if shell or name.endswith("_shell"):
+            self.shell.nested(as_text(command, at), around, ())
+        elif isinstance(command, Items):
+            words = self._words(command, at)
+            if words:
+                around = replace(around, begin=self._begin(words, at))
+            self.shell.commands.run(words, around)
+        elif isinstance(command, Str):
+            self.shell.commands.run([Arg(command.text, at)], around)
+        elif isinstance(command, Unknown) and command.varies is None and self._depth:
+            pass  # a helper that runs whatever it is given
+        return Unknown(f"`{name}` gives what only a run shows")
+
+    def _words(self, command: Items, at: Location) -> list[Arg]:
+        found = []
+        for item in command.items:
+            text = as_text(item, at)
+            where = next((piece.where or piece.at for piece in text), at)
+            found.append(Arg(text, where))
+        return found
+
+    def _begin(self, words: list[Arg], at: Location) -> Location:
+        """Where a command begins: its first word, where that stands in this file."""
+        first = words[0].at
+        return first if first.file == at.file else at
+
+    def _around(self, at: Location, keywords: dict[str, Value]) -> Around:
+        given = keywords.get("env")
+        env = dict(self.environ)
+        if isinstance(given, Table):
+            env = dict(self.environ) if given.inherits else {}
+            env |= {
+                name: EnvVar(name, word(as_text(value, place), place), place) for name, value, place in given.entries
+            }
+        stdin = keywords.get("input")
+        folder = keywords.get("cwd")
+        return Around(
+            at,
+            env,
+            folder=folder.text if isinstance(folder, Str) else (),
+            conditions=self._conditions,
+            loops=self._loops,
+            stdin=stdin.text if isinstance(stdin, Str) else None,
+            script=self._name,
+        )
+
+    def _nemo_run(self, task: Value, executor: Value, node: ast.Call) -> Value:
+        """nemo-run's `run.run(script, executor=…)`, where both are plain."""
+        at = _first_line(self.places, node)
+        around = self._around(at, {})
+        given = executor.attributes if isinstance(executor, Record) else {}
+        job = Job(in_job=True)
+        if isinstance(executor, Record) and executor.kind == "SlurmExecutor":
+            place = executor.at or at
+            job = replace(
+                job,
+                nodes=_number(given.get("nodes"), place),
+                tasks_per_node=_number(given.get("ntasks_per_node"), place),
+                gpus_per_node=_number(given.get("gpus_per_node"), place),
+                walltime=_walltime(given.get("time"), place),
+            )
+            around = replace(around, job=job)
+        image = given.get("container_image")
+        variables = given.get("env_vars")
+        if isinstance(variables, Table):
+            added = {name: EnvVar(name, word(as_text(value, p), p), p) for name, value, p in variables.entries}
+            around = replace(around, env={**around.env, **added})
+        if isinstance(image, Str):
+            around = replace(
+                around, container=Arg(image.text, executor.at or at if isinstance(executor, Record) else at)
+            )
+        if isinstance(task, Record) and task.kind == "Script":
+            path, arguments, inline = (task.attributes.get(key) for key in ("path", "args", "inline"))
+            if isinstance(inline, Str):
+                self.shell.nested(inline.text, around, ())
+            elif isinstance(path, Str):
+                extra = arguments if isinstance(arguments, Items) else Items(())
+                head = Str((Piece("python", task.at or at),))
+                launcher = (head,) if (known(path.text) or "").endswith(".py") else ()
+                self.shell.commands.run(self._words(Items((*launcher, path, *extra.items)), at), around)
+        return Const(None)
+
+
+def _number(value: Value | None, at: Location) -> Fact:
+    if isinstance(value, Const) and type(value.value) is int:
+        return Fact(value.value, value.at or at)
+    return Fact(None, at, variation(value)) if value is not None else Fact()
+
+
+def _walltime(value: Value | None, at: Location) -> Walltime | None:
+    from ...trainer import walltime_seconds
+
+    text = known(value.text) if isinstance(value, Str) else None
+    seconds = walltime_seconds(text) if text is not None else None
+    where: Text = value.text if isinstance(value, Str) else ()
+    place = next((piece.where for piece in where if piece.where), at)
+    return Walltime(text or "", seconds, place) if seconds is not None else None
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    """A target as an expression that reads it."""
+    if isinstance(target, ast.Name):
+        return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    return target
+
+
+def _first_line(places: Places, node: ast.AST) -> Location:
+    start, end = places.span(node)
+    line = places.script.text[start:end].split("\n", 1)[0].rstrip()
+    return places.script.at(start, start + max(len(line), 1))
