@@ -96,6 +96,9 @@ def _indexes(migration: Migration, inputs: Inputs, lines: list[str], skipped: li
         lines.append(
             "- [ ] It is run again whenever a manifest, a tar or a path string changes: an index of an older file cuts it silently."
         )
+        lines.append(
+            "- [ ] `nemo-resumable check --indexes` on this config, where the data and the index files are, finds nothing of NR8."
+        )
     else:
         lines.append(
             "- [ ] `build-indexes-cmd.sh` has nothing to build yet: set the data paths and run `nemo-resumable migrate` again."
