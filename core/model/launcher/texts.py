@@ -16,6 +16,13 @@ _MAX_HOLES = 6000
 
 
 @dataclass(frozen=True, slots=True)
+class Maybe:
+    """Why a part may also be left out: for a condition that is another in each chunk (`varies`), or is not known."""
+
+    varies: Variation | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Piece:
     """A part of a value. With `text` None it is unknown; with `exact` it stands in the file character by character."""
 
@@ -28,6 +35,8 @@ class Piece:
     drawn: Location | None = None  #: the assignment through which it came
     name: str = ""  #: the variable, for a piece that is not known
     used: Location | None = None  #: the expansion inside a longer text that brought it in
+    caller: bool = False  #: not known since it is for whoever starts the launcher to say
+    maybe: Maybe | None = None  #: it may be left out
 
     @property
     def where(self) -> Location | None:
@@ -56,8 +65,8 @@ class Arg:
 
 
 def known(text: Text) -> str | None:
-    """The text where every piece is known."""
-    parts = [piece.text for piece in text]
+    """The text where every piece is known, and none may be left out."""
+    parts = [piece.text if piece.maybe is None else None for piece in text]
     return None if None in parts else "".join(part for part in parts if part is not None)
 
 
@@ -69,27 +78,37 @@ def shown(text: Text) -> str:
 def varying(text: Text) -> Variation | None:
     """Why the text is another in each chunk, with the place that decides it."""
     for piece in text:
-        if piece.varies is not None:
-            return replace(piece.varies, at=piece.varies.at or piece.drawn)
+        varies = piece.varies or (piece.maybe.varies if piece.maybe is not None else None)
+        if varies is not None:
+            return replace(varies, at=varies.at or piece.drawn)
     return None
 
 
 def word(text: Text, at: Location) -> Word:
     """The text as a fact about a word at a place."""
     value, varies = known(text), varying(text)
-    unknown = next((piece for piece in text if piece.text is None), None)
     drawn = next((piece.drawn for piece in text if piece.drawn is not None), None)
     lone = text[0].name if len(text) == 1 else ""
     return Word(
         value if varies is None else None,
         at,
-        unknown.reason if unknown is not None else "",
+        _reason(text),
         varies,
         any(piece.defaulted for piece in text),
         drawn,
         shown(text),
         lone,
     )
+
+
+def _reason(text: Text) -> str:
+    """Why a text is not known."""
+    for piece in text:
+        if piece.text is None:
+            return piece.reason
+        if piece.maybe is not None and piece.maybe.varies is None:
+            return "whether it is given depends on what only a run shows"
+    return ""
 
 
 def cut(text: Text, start: int, end: int | None = None) -> Text:
@@ -136,9 +155,11 @@ def fixed(value: str, at: Location) -> Text:
     return (Piece(value, at),)
 
 
-def unknown(reason: str, at: Location, *, varies: Variation | None = None, name: str = "") -> Text:
-    """A text of which nothing is known."""
-    return (Piece(None, at, reason=reason, varies=varies, name=name),)
+def unknown(
+    reason: str, at: Location, *, varies: Variation | None = None, name: str = "", caller: bool = False
+) -> Text:
+    """A text of which nothing is known; with `caller` since it is for whoever starts the launcher to say."""
+    return (Piece(None, at, reason=reason, varies=varies, name=name, caller=caller),)
 
 
 class Script:
