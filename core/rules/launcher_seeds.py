@@ -55,7 +55,7 @@ def _overrides(started: Started) -> Iterator[Draft]:
                 related=_drawn(override.value, override.location),
                 fix=pin_override(override, _config_seed(started, override.key)),
             )
-        elif override.value.defaulted:
+        elif override.value.defaulted and not _one_start(started):
             yield Draft(
                 f"`{override.key}` is {override.value.text} unless whoever starts the launcher passes another: the default "
                 "proves nothing",
@@ -66,6 +66,11 @@ def _overrides(started: Started) -> Iterator[Draft]:
                 related=_drawn(override.value, override.location),
                 severity=Severity.NOTE,
             )
+
+
+def _one_start(started: Started) -> bool:
+    """Whether all chunks come from one start of the launcher, so that a default is the same for all of them."""
+    return "loop" in (started.launch.chain.by or "")
 
 
 def _variables(started: Started) -> Iterator[Draft]:

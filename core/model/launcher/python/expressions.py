@@ -62,7 +62,7 @@ class Expressions:
         """The value of an expression."""
         if node is None:
             return Const(None)
-        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        method = getattr(self, f"_of_{type(node).__name__.lower()}", None)
         if method is None:
             return Unknown(f"`{shortened(self.places.written(node))}` is not evaluated")
         found: Value = method(node)
@@ -77,24 +77,24 @@ class Expressions:
 
     # -- the kinds of expressions
 
-    def _constant(self, node: ast.Constant) -> Value:
+    def _of_constant(self, node: ast.Constant) -> Value:
         if isinstance(node.value, str):
             return Str(literal(node, self.places, self.text))
         if node.value is None or isinstance(node.value, (bool, int, float)):
             return Const(node.value, self.places.at(node))
         return Unknown("it is no plain text")
 
-    def _joinedstr(self, node: ast.JoinedStr) -> Value:
+    def _of_joinedstr(self, node: ast.JoinedStr) -> Value:
         return Str(literal(node, self.places, self.text))
 
-    def _name(self, node: ast.Name) -> Value:
+    def _of_name(self, node: ast.Name) -> Value:
         if node.id in self.variables:
             return self.variables[node.id]
         if node.id in self.imports:
             return Name(self.imports[node.id])
         return Name(node.id)
 
-    def _attribute(self, node: ast.Attribute) -> Value:
+    def _of_attribute(self, node: ast.Attribute) -> Value:
         base = self.value(node.value)
         if isinstance(base, Name):
             dotted = f"{base.dotted}.{node.attr}"
@@ -110,7 +110,7 @@ class Expressions:
             return Unknown(f"`{self.places.written(node)}` is not computed here", variation(base))
         return Unknown(f"`{shortened(self.places.written(node))}` is not known", variation(base), name=node.attr)
 
-    def _list(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
+    def _of_list(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
         items: list[Value] = []
         for element in node.elts:
             if isinstance(element, ast.Starred):
@@ -120,10 +120,10 @@ class Expressions:
                 items.append(self.value(element))
         return Items(tuple(items[:_MAX_ITEMS]))
 
-    _tuple = _list
-    _set = _list
+    _of_tuple = _of_list
+    _of_set = _of_list
 
-    def _dict(self, node: ast.Dict) -> Value:
+    def _of_dict(self, node: ast.Dict) -> Value:
         table = Table()
         for key, item in zip(node.keys, node.values):
             value = self.value(item)
@@ -139,7 +139,7 @@ class Expressions:
                 table = table.having(name, value, self.places.script.at(first, last))
         return table
 
-    def _binop(self, node: ast.BinOp) -> Value:
+    def _of_binop(self, node: ast.BinOp) -> Value:
         left, right = self.value(node.left), self.value(node.right)
         at = self.places.at(node)
         if isinstance(node.op, ast.Add) and isinstance(left, Items) and isinstance(right, Items):
@@ -163,7 +163,7 @@ class Expressions:
                     pass
         return Unknown(f"`{shortened(self.places.written(node))}` is not computed here", variation(left, right))
 
-    def _unaryop(self, node: ast.UnaryOp) -> Value:
+    def _of_unaryop(self, node: ast.UnaryOp) -> Value:
         value = self.value(node.operand)
         if isinstance(node.op, ast.Not):
             found = truth(value)
@@ -172,7 +172,7 @@ class Expressions:
             return replace(value, value=-value.value)
         return Unknown("", variation(value))
 
-    def _boolop(self, node: ast.BoolOp) -> Value:
+    def _of_boolop(self, node: ast.BoolOp) -> Value:
         """`a or b`: the first that is sure to decide, else the last with what it may be."""
         values = [self.value(each) for each in node.values]
         wanted = isinstance(node.op, ast.Or)
@@ -189,7 +189,7 @@ class Expressions:
                 return Unknown("", variation(*values))
         return values[-1]
 
-    def _compare(self, node: ast.Compare) -> Value:
+    def _of_compare(self, node: ast.Compare) -> Value:
         left, right = self.value(node.left), self.value(node.comparators[0])
         compare = _COMPARE.get(type(node.ops[0]))
         if isinstance(node.ops[0], (ast.Is, ast.IsNot)) and isinstance(right, Const) and right.value is None:
@@ -205,7 +205,7 @@ class Expressions:
                 pass
         return Unknown("", variation(left, right))
 
-    def _ifexp(self, node: ast.IfExp) -> Value:
+    def _of_ifexp(self, node: ast.IfExp) -> Value:
         test = self.value(node.test)
         holds = truth(test)
         if holds is not None:
@@ -213,7 +213,7 @@ class Expressions:
         one, other = self.value(node.body), self.value(node.orelse)
         return either(one, other, variation(test))
 
-    def _subscript(self, node: ast.Subscript) -> Value:
+    def _of_subscript(self, node: ast.Subscript) -> Value:
         base, index = self.value(node.value), self.value(node.slice)
         if isinstance(base, Items) and isinstance(index, Const) and isinstance(index.value, int):
             if -len(base.items) <= index.value < len(base.items):
@@ -232,7 +232,7 @@ class Expressions:
         """A variable of the launcher's own environment."""
         return Unknown(f"`{shortened(self.places.written(node))}` comes from outside", name=name or "")
 
-    def _listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
+    def _of_listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
         generator = node.generators[0]
         source = self.value(generator.iter)
         items = elements(source)
@@ -247,24 +247,24 @@ class Expressions:
         self.variables = kept
         return Items(tuple(found))
 
-    _generatorexp = _listcomp
-    _setcomp = _listcomp
+    _of_generatorexp = _of_listcomp
+    _of_setcomp = _of_listcomp
 
-    def _starred(self, node: ast.Starred) -> Value:
+    def _of_starred(self, node: ast.Starred) -> Value:
         return self.value(node.value)
 
-    def _lambda(self, node: ast.Lambda) -> Value:
+    def _of_lambda(self, node: ast.Lambda) -> Value:
         return Function(node, dict(self.variables))
 
-    def _await(self, node: ast.Await) -> Value:
+    def _of_await(self, node: ast.Await) -> Value:
         return self.value(node.value)
 
-    def _namedexpr(self, node: ast.NamedExpr) -> Value:
+    def _of_namedexpr(self, node: ast.NamedExpr) -> Value:
         value = self.value(node.value)
         self.bind(node.target, value, self.places.at(node))
         return value
 
-    def _call(self, node: ast.Call) -> Value:
+    def _of_call(self, node: ast.Call) -> Value:
         return self.call(node)
 
     def bind(self, target: ast.expr, value: Value, at: Location | None = None) -> None:

@@ -202,6 +202,11 @@ class Interpreter(Calls):
 
     def _looped(self, body: list[ast.stmt]) -> None:
         before, self._loops = self._loops, (*self._loops, "script")
+        for part in (each for statement in body for each in ast.walk(statement)):
+            if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+                name = part.targets[0].id
+                if truth(self.variables.get(name, Const(True))) is False:
+                    self.variables[name] = Unknown(f"`{name}` is left by the turn of the loop before", name=name)
         self._turn(body)
         self._loops = before
 
