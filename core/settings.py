@@ -22,6 +22,7 @@ from .settings_toml import (
 )
 
 OWN_FILE = ".nemo-resumable.toml"
+SCHEMA = Path(__file__).parent / "settings.schema.json"  #: JSON schema of the file, for editors
 
 #: Names that were surely meant to be ours; a settings file that is silently not found costs an afternoon.
 _MISNAMED = (
@@ -167,6 +168,7 @@ def _checked(settings: Settings) -> Settings:
 __all__ = [
     "OWN_FILE",
     "PROFILES",
+    "SCHEMA",
     "SCOPES",
     "SEVERITIES",
     "RuntimeContext",

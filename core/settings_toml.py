@@ -203,7 +203,7 @@ _PATHS = ("launch_dir", "nemo", "lhotse", "baseline")
 
 def located(file: Path | None, path: tuple[str, ...], sentence: str) -> SettingsError:
     """The error with the place of a key in front."""
-    line = _line(file, path) if file is not None and file.is_file() else None  # an editor has settings without a file
+    line = line_of(file, path) if file is not None and file.is_file() else None  # an editor has settings without a file
     place = f"{file}:{line}" if line else str(file or "settings")
     return SettingsError(f"{place}: {sentence}")
 
@@ -213,7 +213,7 @@ _KEY = re.compile(r"\s*((?:[\w-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[\w-]+|\"[^\"
 _PART = re.compile(r"\"([^\"]*)\"|'([^']*)'|([\w-]+)")
 
 
-def _line(file: Path, path: tuple[str, ...]) -> int | None:
+def line_of(file: Path, path: tuple[str, ...]) -> int | None:
     """The line where a key of ours stands; tomllib does not tell, so headers and keys are read once more."""
     top = ("tool", TABLE) if file.name == "pyproject.toml" else ()
     wanted = (*top, *path)

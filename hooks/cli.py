@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from .output.terminal import settle_output
 
-OK, FOUND, FAILED = 0, 1, 2
+OK, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 
 _FORMATS = ("full", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")
 
@@ -30,6 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(arguments)
     except SystemExit as stop:  # argparse has said what it had to say
         return stop.code if isinstance(stop.code, int) else FAILED
+    except BrokenPipeError:  # nobody reads the help any more: argparse minds that from Python 3.12 on
+        return OK
+    except KeyboardInterrupt:
+        return INTERRUPTED
     finally:
         settle_output()
         if argv is None:
@@ -55,7 +59,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except (UsageError, SettingsError) as error:
         _say(str(error))
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except OSError as error:
         _say(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
     except Exception as error:
@@ -119,7 +123,9 @@ def _parser() -> argparse.ArgumentParser:
     settings = commands.add_parser("settings", help="print the settings in force for a path")
     settings.add_argument("path", nargs="?", default=".", metavar="PATH")
     settings.set_defaults(run=_lazy("settings"))
-    init = commands.add_parser("init", help="write a commented .nemo-resumable.toml")
+    settings.add_argument("--schema", action="store_true", help="print the JSON schema of the settings, for editors")
+    init = commands.add_parser("init", help="write a commented .nemo-resumable.toml, and the hook for pre-commit")
+    init.add_argument("-y", "--yes", action="store_true", help="write without asking")
     init.set_defaults(run=_lazy("init"))
     lsp = commands.add_parser("lsp", help="run the language server")
     lsp.add_argument("--stdio", action="store_true", help="speak over standard input and output (the default)")

@@ -42,6 +42,9 @@ class Stdin:
     def __init__(self, data: bytes) -> None:
         self.buffer = io.BytesIO(data)
 
+    def isatty(self) -> bool:
+        return False
+
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

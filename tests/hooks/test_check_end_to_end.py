@@ -401,6 +401,9 @@ def command(project: Path, shell: str) -> subprocess.CompletedProcess[str]:
         ("nr rules | true", 0),
         ("nr explain NR110 | true", 0),
         ("nr --help | true", 0),
+        ("(sleep 0.3; PYTHONUNBUFFERED=1 nr --help) | true", 0),
+        ("(sleep 0.3; PYTHONUNBUFFERED=1 nr --version) | true", 0),
+        ("(sleep 0.3; PYTHONUNBUFFERED=1 nr check --format sarif) | true", 1),
         ("nr check >&-", 1),
     ],
 )

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 from nemo_resumable.core.rules.registry import all_rules
-from nemo_resumable.core.settings import Settings, as_table, load_settings
+from nemo_resumable.core.settings import as_table, load_settings
 from nemo_resumable.hooks import version as version_module
-from nemo_resumable.hooks.init import TEMPLATE
 
 Run = Callable[..., Any]
 
@@ -74,7 +73,8 @@ def test_settings_are_printed_as_toml_that_says_the_same(run: Run, repository: P
     ran = run("settings", "conf")
     assert ran.code == 0
     assert ran.out.startswith(f"# {file}\n")
-    assert "\n# walltime-margin = 10\n" in ran.out
+    assert "\nseed = 7  # line 1\n" in ran.out
+    assert "\n# walltime-margin = 10\n" in ran.out.partition("# by default:")[2]
     file.write_text(ran.out, encoding="utf-8")
     assert as_table(load_settings(repository)) == before
 
@@ -91,37 +91,6 @@ def test_settings_of_a_path_that_leads_nowhere_or_is_wrong(run: Run, repository:
     ran = run("settings")
     assert ran.code == 2
     assert ".nemo-resumable.toml:1: `NR999` is no rule" in ran.err
-
-
-def test_init(run: Run, repository: Path) -> None:
-    ran = run("init")
-    assert (ran.code, ran.out, ran.err) == (0, "Wrote .nemo-resumable.toml.\n", "")
-    file = repository / ".nemo-resumable.toml"
-    assert load_settings(repository) == Settings(repository, file), "all of it is commented out"
-    file.write_text("seed = 3\n", encoding="utf-8")
-    again = run("init")
-    assert (again.code, again.err) == (0, "")
-    assert again.out == "There are settings already, in .nemo-resumable.toml; nothing was written.\n"
-    assert file.read_text(encoding="utf-8") == "seed = 3\n"
-
-
-def test_init_respects_settings_further_up(run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (repository / "pyproject.toml").write_text("[tool.nemo-resumable]\n", encoding="utf-8")
-    (repository / "conf").mkdir()
-    monkeypatch.chdir(repository / "conf")
-    assert "nothing was written" in run("init").out
-    assert not list((repository / "conf").iterdir())
-
-
-def test_what_init_suggests_is_valid(repository: Path) -> None:
-    """Each suggestion is a line that becomes a setting when its `# ` is taken away."""
-    lines = [
-        line[2:] if line.startswith("# ") and ("=" in line or "[" in line[:4]) else "" for line in TEMPLATE.splitlines()
-    ]
-    (repository / ".nemo-resumable.toml").write_text("\n".join(lines), encoding="utf-8")
-    settings = load_settings(repository)
-    assert settings.ignore == ("NR120",)
-    assert settings.variables == {"data_blend_dir": "conf/blends"}
 
 
 def test_migrate(run: Run, config: Path, repository: Path) -> None:
