@@ -121,7 +121,7 @@ class IndexReader:
 
     def _judged(self, source: Entry, root: Setting, groups: list[Group], pack: PackLook | None) -> IndexFiles:
         unseen = [pack.unseen] if pack is not None and pack.unseen else []
-        folder = root.value if isinstance(root.value, str) else None
+        folder = (root.value or ".") if isinstance(root.value, str) else None
         if groups and (not root.known or (folder is None and root.value is not None)):
             return IndexFiles(source, root, unseen=(*unseen, UNKNOWN_PATH), pack=pack)
         if groups and folder is not None:
