@@ -21,7 +21,7 @@ class Variable:
     known: bool  #: whether it is known at all if it is set
     value: str | None = None  #: None where it is not set, or set to what cannot be known
     is_set: bool = False
-    location: Location | None = None  #: where a launcher sets it; None also where the runtime context does
+    location: Location | None = None  #: where a launcher sets it, also where it does not reach the ranks
 
     @property
     def missing(self) -> bool:
@@ -51,6 +51,8 @@ def variable(config: TrainingConfig, name: str) -> Variable:
         found = launch.env.get(name)
         if found is not None and found.reaches:
             return Variable(name, True, found.value.text, True, found.location)
+        if found is not None:
+            return Variable(name, True, location=found.location)
     given = stated.variables.get(name)
     if given is not None:
         return Variable(name, True, given, True)

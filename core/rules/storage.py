@@ -44,8 +44,9 @@ def no_ais_endpoint(config: TrainingConfig) -> Iterator[Draft]:
     elif endpoint.missing:
         yield _missing(
             config,
+            endpoint,
             first[1],
-            f"sources are remote (`{_shown(first[1])}`{more}) and no `{ENDPOINT}` reaches the ranks: opening them raises a "
+            f"sources are remote (`{_shown(first[1])}`{more}) and {_unset(endpoint)}: opening them raises a "
             "ValueError at start-up",
             rationale=f"Export `{ENDPOINT}` before training is started, in every chunk.",
         )
@@ -86,8 +87,9 @@ def get_batch_off(config: TrainingConfig) -> Iterator[Draft]:
     elif switch.missing:
         yield _missing(
             config,
+            switch,
             first[1],
-            f"tarred audio is remote (`{_shown(first[1])}`{_more(tars)}) and `{GET_BATCH}` is not set: {effect}",
+            f"tarred audio is remote (`{_shown(first[1])}`{_more(tars)}) and `{GET_BATCH}` {_not_there(switch)}: {effect}",
             rationale=f"Export `{GET_BATCH}=true`; no YAML key does the same.",
         )
     elif not switch.known:
@@ -264,12 +266,27 @@ def _is_url(text: str) -> bool:
         return False
 
 
-def _missing(config: TrainingConfig, path: PathText, message: str, *, rationale: str) -> Draft:
-    """A variable is not set: the place is the training command, or the first remote path where no launcher is known."""
+def _missing(config: TrainingConfig, variable: Variable, path: PathText, message: str, *, rationale: str) -> Draft:
+    """A variable does not reach the ranks: the place is where it is set in vain, else the training command, else the path."""
     if config.launch is None:
         return Draft(message, path.location, "environment", rationale=rationale)
     related = (Related(path.location, "a remote source"),)
-    return Draft(message, config.launch.location, "environment", rationale=rationale, related=related)
+    where = variable.location or config.launch.location
+    return Draft(
+        message, where, f"environment.{variable.name}", rationale=rationale, origin="launcher", related=related
+    )
+
+
+def _not_there(variable: Variable) -> str:
+    return "is set here and not exported" if variable.location is not None else "is not set"
+
+
+def _unset(variable: Variable) -> str:
+    return (
+        f"`{variable.name}` is set here and not exported"
+        if variable.location is not None
+        else f"no `{variable.name}` reaches the ranks"
+    )
 
 
 def _at_variable(

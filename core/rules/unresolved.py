@@ -38,12 +38,11 @@ _ENTRY_ONLY = frozenset({"type", "paths", "data_dir", "extra_fields", "tags", "w
 @rule("NR003", "unresolved-interpolation", Severity.WARNING)
 def unresolved_interpolation(dataset: Dataset) -> Iterator[Draft]:
     """A value the rules need cannot be resolved statically."""
-    for key in NEEDED:
-        setting = dataset[key]
+    for setting in dataset.unknown(NEEDED):
         if isinstance(setting.value, Unknown) and setting.value.kind not in ("missing", "base"):
             yield about(
                 setting,
-                f"`{key}` cannot be judged: {setting.value.reason}",
+                f"`{setting.key}` cannot be judged: {setting.value.reason}",
                 rationale="Give the variable in the settings' `variables` table, or write the value out.",
             )
     for base in dataset.config.composition.missing:
@@ -84,18 +83,21 @@ def unresolved_interpolation(dataset: Dataset) -> Iterator[Draft]:
 @rule("NR004", "missing-mandatory-value", Severity.NOTE)
 def missing_mandatory_value(dataset: Dataset) -> Iterator[Draft]:
     """A needed value is `???`."""
-    for key in (*NEEDED, "num_workers", *_BATCH):
-        setting = dataset[key]
+    launched = dataset.config.launch is not None
+    ends = "no override of the launcher sets it, and OmegaConf raises" if launched else "the launcher has to set it"
+    severity = Severity.ERROR if launched else None
+    for setting in dataset.unknown((*NEEDED, "num_workers", *_BATCH)):
         if isinstance(setting.value, Unknown) and setting.value.kind == "missing":
-            yield about(setting, f"`{key}` is `???`: the launcher has to set it")
+            yield about(setting, f"`{setting.key}` is `???`: {ends}", severity=severity)
     for gap in dataset.config.gaps:
         if gap.dataset is dataset and gap.kind == "unset":
-            yield Draft("`input_cfg` is `???`: the launcher has to set it", gap.location, gap.subject, current="???")
+            message = f"`input_cfg` is `???`: {ends}"
+            yield Draft(message, gap.location, gap.subject, current="???", severity=severity)
     for source in dataset.sources:
         for key in source.data_keys:
             setting = source[key]
             if isinstance(setting.value, Unknown) and setting.value.kind == "missing":
-                yield about(setting, f"`{key}` is `???`: the launcher has to set it, and what it reads is not judged")
+                yield about(setting, f"`{key}` is `???`: {ends}, and what it reads is not judged", severity=severity)
 
 
 @rule("NR005", "unknown-option", Severity.WARNING, fix=FixKind.SAFE)
