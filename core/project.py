@@ -75,12 +75,17 @@ class Project:
                 found[path] = GivenLauncher(path, assigned=True)
         for path in self.launchers:
             found.setdefault(path, GivenLauncher(path, assigned=alone))
+        if not found:
+            repository = self.repository_of(config)
+            trainers = repository.trainers_of(config)
+            found = {path: GivenLauncher(path, trainers=trainers) for path in repository.launchers_naming(config)}
         return tuple(found.values())
 
     def repository_of(self, file: Path) -> Repository:
         """What lies in the repository of a file; in its folder, where there is none."""
         settings = self.settings
-        return self.repositories.at(repository_root(file.parent), (settings.root, settings.exclude), self.excludes)
+        excluded = self.excludes if settings.exclude else None
+        return self.repositories.at(repository_root(file.parent), (settings.root, settings.exclude), excluded)
 
     def read_launcher(self, path: Path) -> Launcher | Unreadable:
         """What a launcher says, read once as long as its text stays."""

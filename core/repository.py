@@ -12,6 +12,7 @@ from pathlib import Path
 
 YAML_SUFFIXES = (".yaml", ".yml")
 SHELL_SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm")
+_SUFFIXES = (*YAML_SUFFIXES, *SHELL_SUFFIXES, ".py")
 OUTPUT_FOLDER = "migrate-resumable"
 PASSED_OVER = frozenset(
     {
@@ -87,45 +88,50 @@ class Script:
 
 
 class Repository:
-    """The files below a folder. They are listed once; which scripts there are is read when it is asked for."""
+    """The files below a folder. They are listed once; which scripts there are is read when it is asked for.
+
+    `names` are paths relative to the folder, with slashes; where they are not given, the folder is walked.
+    """
 
     def __init__(
         self,
         root: Path,
-        files: Iterable[Path] | None = None,
-        excluded: Callable[[Path], bool] = lambda path: False,
+        names: Iterable[str] | None = None,
+        excluded: Callable[[Path], bool] | None = None,
     ) -> None:
         self.root = root
-        self._given = files
+        self._given = names
         self._excluded = excluded
 
     @cached_property
-    def files(self) -> tuple[Path, ...]:
+    def _names(self) -> tuple[str, ...]:
         """The files that their names let count: YAML and scripts, what is excluded left out."""
         if self._given is None:
-            return tuple(path for path in _walk(self.root, self._excluded) if not self._excluded(path))
-        return tuple(
-            path
-            for path in self._given
-            if _counts(path.name) and PASSED_OVER.isdisjoint(self._below(path)) and not self._excluded(path)
-        )
+            names = _walked(self.root, self._excluded)
+        else:
+            names = (name for name in self._given if PASSED_OVER.isdisjoint(name.split("/")))
+        counted = (name for name in names if name.endswith(_SUFFIXES) or "." not in name.rpartition("/")[2])
+        if self._excluded is None:
+            return tuple(counted)
+        return tuple(name for name in counted if not self._excluded(self.root / name))
 
     def yaml(self) -> Iterator[tuple[Path, bytes]]:
         """The YAML files that may be ours, with their bytes; those that cannot be read are left out."""
-        for path in self.files:
-            if is_yaml(path) and (data := _read(path)) is not None and may_be_ours(data):
-                yield path, data
+        for name in self._names:
+            if name.endswith(YAML_SUFFIXES) and (data := _read(path := self.root / name)) is not None:
+                if may_be_ours(data):
+                    yield path, data
 
     @cached_property
     def scripts(self) -> tuple[Script, ...]:
         """The scripts that may have to do with training: no tests, no modules of packages, nothing that is data."""
-        scripts = [path for path in self.files if not is_yaml(path) and not self._is_test(path)]
-        packages = {path.parent for path in scripts if path.name == "__init__.py"}
-        python = [path for path in scripts if path.name.endswith(".py") and path.parent not in packages]
-        shell = [path for path in scripts if not path.name.endswith(".py")]
+        names = [name for name in self._names if not name.endswith(YAML_SUFFIXES) and not _is_test(name)]
+        packages = {name.rpartition("/")[0] for name in names if name.endswith("__init__.py")}
+        python = [name for name in names if name.endswith(".py") and name.rpartition("/")[0] not in packages]
+        shell = [name for name in names if not name.endswith(".py")]
         if len(python) > _MOST_PYTHON:
             python = []
-        return tuple(script for path in (*shell, *python) if (script := _script(path)) is not None)
+        return tuple(script for name in (*shell, *python) if (script := _script(self.root / name)) is not None)
 
     def launchers_naming(self, config: Path) -> tuple[Path, ...]:
         """The scripts that may start a config: its name stands in them, may be put together in them, or is a default's."""
@@ -147,33 +153,32 @@ class Repository:
         """The training scripts that read a config where the command line names none."""
         return tuple(script.path for script in self.scripts if script.default == config)
 
-    def _is_test(self, path: Path) -> bool:
-        return path.name.startswith("test_") or not _TESTS.isdisjoint(self._below(path)[:-1])
 
-    def _below(self, path: Path) -> tuple[str, ...]:
-        return path.relative_to(self.root).parts if path.is_relative_to(self.root) else path.parts
+def _is_test(name: str) -> bool:
+    *folders, last = name.split("/")
+    return last.startswith("test_") or not _TESTS.isdisjoint(folders)
 
 
-def walk(folder: Path, excluded: Callable[[Path], bool], most: int | None = None) -> Iterator[tuple[str, list[str]]]:
+def walk(
+    folder: Path, excluded: Callable[[Path], bool] | None = None, most: int | None = None
+) -> Iterator[tuple[str, list[str]]]:
     """Folders below a folder with the names of their files, sorted; what is passed over or excluded is not entered."""
     seen = 0
     for top, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in PASSED_OVER and not excluded(Path(top, name)))
+        folders[:] = sorted(
+            name for name in folders if name not in PASSED_OVER and not (excluded and excluded(Path(top, name)))
+        )
         yield top, sorted(names)
         seen += len(names) + 1
         if most is not None and seen > most:
             return
 
 
-def _walk(folder: Path, excluded: Callable[[Path], bool]) -> Iterator[Path]:
+def _walked(folder: Path, excluded: Callable[[Path], bool] | None) -> Iterator[str]:
     for top, names in walk(folder, excluded, _MOST_ENTRIES):
+        below = os.path.relpath(top, folder).replace(os.sep, "/") + "/" if top != str(folder) else ""
         for name in names:
-            if _counts(name):
-                yield Path(top, name)
-
-
-def _counts(name: str) -> bool:
-    return name.endswith((*YAML_SUFFIXES, *SHELL_SUFFIXES, ".py")) or "." not in name
+            yield below + name
 
 
 def _read(path: Path, most: int = 64 * _MOST_BYTES) -> bytes | None:
@@ -212,13 +217,13 @@ def _hydra_default(path: Path, data: bytes) -> Path | None:
 
 
 class Repositories:
-    """The repositories that a run looks into, each listed once. `list_files` may say what lies below a folder."""
+    """The repositories that a run looks into, each listed once. `list_files` may name what lies below a folder."""
 
-    def __init__(self, list_files: Callable[[Path], Iterable[Path] | None] | None = None) -> None:
+    def __init__(self, list_files: Callable[[Path], Iterable[str] | None] | None = None) -> None:
         self._list_files = list_files
         self._known: dict[object, Repository] = {}
 
-    def at(self, root: Path, key: object, excluded: Callable[[Path], bool]) -> Repository:
+    def at(self, root: Path, key: object, excluded: Callable[[Path], bool] | None) -> Repository:
         """The repository with its top folder there; `key` stands for what is excluded."""
         known = self._known.get((root, key))
         if known is None:

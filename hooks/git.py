@@ -16,16 +16,21 @@ def removed(root: Path, environment: Mapping[str, str] = os.environ) -> list[Pat
     """
     ends = [environment.get(f"PRE_COMMIT_{end}_REF", "") for end in ("FROM", "TO")]
     what = [f"{ends[0]}...{ends[1]}"] if all(ends) else ["--cached"]
-    return _names(root, "diff", *what, "--name-only", "--no-renames", "--diff-filter=D", "--no-ext-diff", "-z", "--")
+    return [
+        root / name
+        for name in _names(
+            root, "diff", *what, "--name-only", "--no-renames", "--diff-filter=D", "--no-ext-diff", "-z", "--"
+        )
+    ]
 
 
-def tracked(root: Path) -> list[Path] | None:
-    """The files of git's index; None where git cannot say."""
+def tracked(root: Path) -> list[str] | None:
+    """The names of the files in git's index; None where git cannot say."""
     return _names(root, "ls-files", "-z") or None
 
 
-def _names(root: Path, *arguments: str) -> list[Path]:
-    """The paths that a git command prints; they begin at the repository's top, wherever it is run."""
+def _names(root: Path, *arguments: str) -> list[str]:
+    """The names that a git command prints, run at the repository's top."""
     try:
         ended = subprocess.run(
             ["git", "-C", str(root), *arguments],
@@ -38,4 +43,4 @@ def _names(root: Path, *arguments: str) -> list[Path]:
         return []
     if ended.returncode:
         return []
-    return [root / os.fsdecode(name) for name in ended.stdout.split(b"\0") if name]
+    return [os.fsdecode(name) for name in ended.stdout.split(b"\0") if name]

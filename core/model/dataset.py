@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -67,6 +68,13 @@ class Dataset:
         """The keys that some layer of its sections speaks of: rules mostly ask for options that nobody sets."""
         sections = self.sections if self.shared is None else (*self.sections, self.shared)
         return frozenset(key for section in sections for key in section.names())
+
+    def unknown(self, keys: Iterable[str]) -> Iterator[Setting]:
+        """The options among these whose value cannot be known: what a file says, or a missing base config may say."""
+        all_of_them = bool(self.config.composition.missing)
+        for key in keys:
+            if (all_of_them or key in self._stated) and not (setting := self[key]).known:
+                yield setting
 
     def find(self, key: str) -> Found | None:
         """The pair that decides an option, or None where no file says it."""
