@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from . import code_actions, commands, configuration, diagnostics, lifecycle, synchronization
+from . import code_actions, commands, configuration, diagnostics, lifecycle, status, synchronization
 
 if TYPE_CHECKING:
     from ..server import Server
@@ -24,4 +24,5 @@ FEATURES: tuple[Feature, ...] = (
     diagnostics,
     code_actions,
     commands,
+    status,
 )

@@ -7,5 +7,6 @@ SHOW_EFFECTIVE = "nemo-resumable.showEffectiveConfig"
 SHOW_INSPECTED = "nemo-resumable.showInspected"
 RESTART = "nemo-resumable.restart"
 EXPLAIN = "nemo-resumable.explainRule"
+STATUS = "nemo-resumable.status"
 
 REQUEST_FAILED = -32803  #: LSPErrorCodes.RequestFailed: the request is right, and cannot be carried out
