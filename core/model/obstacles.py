@@ -82,7 +82,11 @@ def compressed_cuts_inside(source: Entry, folder: str, but: str | None = None) -
     """
     if paths.is_remote(folder):
         return False
-    return _has_compressed_cuts(source.dataset.config.context.launch_dir / folder, but)
+    config = source.dataset.config
+    name = f"compressed cuts in {folder} but {but}"
+    if name not in config.memo:
+        config.memo[name] = _has_compressed_cuts(config.context.launch_dir / folder, but)
+    return bool(config.memo[name])
 
 
 def _has_compressed_cuts(folder: Path, but: str | None) -> bool:

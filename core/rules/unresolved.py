@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 
 from ..findings import FixKind, Severity
 from ..model.dataset import Dataset
@@ -117,14 +117,14 @@ def unknown_option(dataset: Dataset) -> Iterator[Draft]:
                     at_key=True,
                 )
             continue
-        near = difflib.get_close_matches(key, options, 1, cutoff=0.87)
-        if near:
+        near = _near(key, tuple(options))
+        if near is not None:
             yield about(
                 setting,
-                f"`{key}` is no option of the dataloader: it is dropped with a warning, as if `{near[0]}` were not set",
-                recommended=near[0],
+                f"`{key}` is no option of the dataloader: it is dropped with a warning, as if `{near}` were not set",
+                recommended=near,
                 severity=Severity.ERROR,
-                fix=attempt(f"Rename to `{near[0]}`", partial(dataset.rename, key, near[0])),
+                fix=attempt(f"Rename to `{near}`", partial(dataset.rename, key, near)),
                 at_key=True,
             )
         else:
@@ -134,6 +134,12 @@ def unknown_option(dataset: Dataset) -> Iterator[Draft]:
                 else ("is no option of the dataloader: it is dropped with a warning")
             )
             yield about(setting, f"`{key}` {belongs}", at_key=True)
+
+
+@lru_cache(maxsize=1000)  # configs of one project have the same keys of their own
+def _near(key: str, options: tuple[str, ...]) -> str | None:
+    """The option that a key was meant to be."""
+    return next(iter(difflib.get_close_matches(key, options, 1, cutoff=0.87)), None)
 
 
 @rule("NR006", "wrong-type", Severity.ERROR)
