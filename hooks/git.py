@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -31,6 +30,8 @@ def tracked(root: Path) -> list[str] | None:
 
 def _names(root: Path, *arguments: str) -> list[str]:
     """The names that a git command prints, run at the repository's top."""
+    import subprocess  # a check by hand starts no process
+
     try:
         ended = subprocess.run(
             ["git", "-C", str(root), *arguments],

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from . import sidecar_files
 from .index_needs import NOT_HERE, REMOTE, TARS, UNREADABLE, is_remote
+from .index_states import CORRUPT, FINE, MISSING, STALE
 from .paths import compression
 from .readers import JSONL, NEMO_TAR, SGROUTE, SUFFIXES, WDS_V2
 from .sidecar_files import ABSENT, FILE, FOLDER, WORD, Sidecar, Stat, only_zeros, open_regular, read_sidecar
 from .sidecars import sidecar_path
 
-FINE, MISSING, CORRUPT, STALE = "fine", "missing", "corrupt", "stale"
 _MAX_METADATA = 1 << 16
 
 #: What follows, as read in lhotse's indexing.py and NeMo's indexed_adapters.py.

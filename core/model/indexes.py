@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .blend import Entry, PathText
-from .index_judging import CORRUPT, MISSING, STALE, Verdict, judge
+from .index_judging import Verdict, judge
 from .index_needs import (
     NOT_HERE,
     REMOTE,
@@ -25,6 +25,7 @@ from .index_needs import (
     needed,
     pairs,
 )
+from .index_states import CORRUPT, MISSING, ROWS, STALE
 from .pack_looks import PackLook, PackReader
 from .packs import declared_pack, opens_packs
 from .readers import SGROUTE
@@ -34,7 +35,6 @@ from .values import Setting
 if TYPE_CHECKING:
     from .config import TrainingConfig
 
-ROWS = "rows"
 _EXAMPLES = 3
 _STEP = 64  #: sidecars between two words of progress
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..findings import Related, Severity
-from ..model.index_judging import CORRUPT, MISSING, STALE
-from ..model.indexes import ROWS, IndexFiles, Trouble
+from ..model.index_states import CORRUPT, MISSING, ROWS, STALE
 from ..model.readers import NEMO_TAR
 from .drafts import Draft, about
 from .registry import rule
+
+if TYPE_CHECKING:
+    from ..model.indexes import IndexFiles, Trouble
 
 _BUILD = "Build them again with NeMo's `build_indexes.py`; `nemo-resumable migrate` writes the script."
 
