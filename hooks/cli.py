@@ -50,19 +50,20 @@ def _plain_names(words: Sequence[str]) -> list[str]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from nemo_resumable.core.settings import SettingsError
-
-    from .options import UsageError
-
     try:
         return int(arguments.run(arguments))
-    except (UsageError, SettingsError) as error:
-        _say(str(error))
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
         _say(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
     except Exception as error:
+        from nemo_resumable.core.settings import SettingsError
+
+        from .options import UsageError
+
+        if isinstance(error, (UsageError, SettingsError)):
+            _say(str(error))
+            return FAILED
         if getattr(arguments, "verbose", False):
             import traceback
 
