@@ -82,7 +82,7 @@ def analyze(project: Project, files: Sequence[Path]) -> Analysis:
 
             for finding in chosen(marked(check_lone_blend(document, project), project), project):
                 findings[(finding.code, finding.location.file, finding.location.span, finding.message)] = finding
-    told = without_needed(findings.values(), every) if len(configs) > 1 else findings.values()
+    told = without_needed(findings.values(), every, set(files))
     ordered = sorted(told, key=lambda f: (str(f.location.file), f.location.span, f.code, f.message))
     return Analysis(tuple(ordered), tuple(results), tuple(problems), tuple(configs))
 

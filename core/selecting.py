@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from .findings import Finding, Severity
 from .project import Project
@@ -42,11 +43,12 @@ def is_selected(code: str, name: str, settings: Settings) -> bool:
     return not _matches(code, name, settings.ignore)
 
 
-def without_needed(found: Iterable[Finding], every: Iterable[Finding]) -> list[Finding]:
-    """The findings without unused suppressions that some config does need.
+def without_needed(found: Iterable[Finding], every: Iterable[Finding], files: Collection[Path]) -> list[Finding]:
+    """The findings without unused suppressions that some config does need, or may need.
 
     A blend that several configs read is judged once for each of them. What a comment in it suppresses for one may not
-    arise for another; it is only unused where no config needs it. `every` holds the findings of all configs.
+    arise for another; it is only unused where no config needs it. `every` holds the findings of all configs. Of a blend
+    that was not asked for itself (it is none of the `files`), other configs may be at home that are not judged now.
     """
     needed = {
         (each.location.file, each.suppressed_at, word)
@@ -57,7 +59,9 @@ def without_needed(found: Iterable[Finding], every: Iterable[Finding]) -> list[F
     return [
         each
         for each in found
-        if each.code != "NR014" or (each.location.file, each.location.span, each.current) not in needed
+        if each.code != "NR014"
+        or each.fix is None  # it cannot hold as it is written, for whomever
+        or (each.location.file in files and (each.location.file, each.location.span, each.current) not in needed)
     ]
 
 
