@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ..findings import Edit, Location
 from ..syntax.editing import CannotEdit, set_value
-from ..syntax.nodes import Alias, Document, Mapping, Node, Sequence, deref
+from ..syntax.nodes import Alias, Document, Mapping, Node, Scalar, Sequence, deref
 from ..syntax.removing import comment_out_item, remove_pair, rename_key
 from ..text import Span
 from .composition import Found, Section
@@ -27,13 +27,12 @@ class PathText:
     known: bool
     location: Location
     key: str
+    name: str = field(init=False, default="")  #: the last component, or "" where it is not known
     field: str = ""  #: the Shar field it belongs to, in the mapping form of `shar_path`
 
-    @property
-    def name(self) -> str:
-        """The last component, or "" where it is not known."""
+    def __post_init__(self) -> None:
         name = self.text.rsplit("/", 1)[-1]
-        return name if self.known or not ("}" in name or name == "???") else ""
+        object.__setattr__(self, "name", name if self.known or not ("}" in name or name == "???") else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +80,11 @@ class Entry:
         """The entry's own pair for a key."""
         if self.flat:
             return self.dataset.find(key)
-        if key not in self._found:
-            self._found[key] = self.section.get(key)
-        return self._found[key]
+        known = self._found
+        if key in known:
+            return known[key]
+        found = known[key] = self.section.get(key)
+        return found
 
     def __getitem__(self, key: str) -> Setting:
         """The effective value: the entry's own, else what it inherits, else the default."""
@@ -114,7 +115,13 @@ class Entry:
 
     def has(self, key: str) -> bool:
         """Whether a data key is there and not null; an unknown value counts as there."""
-        return self.find(key) is not None and self[key].value is not None
+        found = self.find(key)
+        if found is None:
+            return False
+        node = found.node
+        if isinstance(node, Scalar) and isinstance(node.value, str):
+            return True  # the most frequent case by far, and no setting is made for it
+        return self[key].value is not None
 
     @property
     def resolution(self) -> Resolution:
@@ -151,7 +158,8 @@ class Entry:
     def type_name(self) -> object:
         """The `type` as NeMo sees it: a string, Unknown, or None; a flat section's follows from its data keys."""
         if not self.flat:
-            return self["type"].value
+            found = self.find("type")
+            return read_value(self.resolution, found, (*self.section.path, "type")) if found is not None else None
         if self.has("cuts_path") or self.has("shar_path"):
             return "lhotse"
         return "nemo_tarred" if self.has("tarred_audio_filepaths") else "nemo"

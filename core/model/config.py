@@ -42,7 +42,7 @@ class TrainingConfig:
     launch: Launch | None = None  #: the training command whose overrides lie on top, where one is judged
 
     @cached_property
-    def memo(self) -> dict[str, object]:
+    def memo(self) -> dict[object, object]:
         """What rules derived from the whole config and need again."""
         return {}
 
@@ -161,10 +161,16 @@ class TrainingConfig:
 
     def set_in(self, section: Section | None, path: tuple[str, ...], value: object, note: str) -> tuple[Edit, ...]:
         """The same for a key of a section that is known, None for one that is still to be opened; raises CannotEdit."""
-        mapping = section.owned(self.document) if section is not None else None
-        if mapping is not None:
-            return set_value(self.document, mapping, path[-1], value, note=note)
-        return set_nested(self.document, self._within_file(path), value, note=note)
+        name = ("set_in", path, type(value), str(value), note)
+        known = self.memo.get(name)  # what all children inherit is set once, and wanted by each of them
+        if known is None:
+            mapping = section.owned(self.document) if section is not None else None
+            if mapping is not None:
+                known = set_value(self.document, mapping, path[-1], value, note=note)
+            else:
+                known = set_nested(self.document, self._within_file(path), value, note=note)
+            self.memo[name] = known
+        return known  # type: ignore[return-value]
 
     def _within_file(self, path: tuple[str, ...]) -> tuple[str, ...]:
         """A path of the composed config as a path inside the file at hand; raises CannotEdit where it lies beside it."""

@@ -45,12 +45,11 @@ def unindexed_evaluation(dataset: EvaluationDataset) -> Iterator[Draft]:
 
 
 def _training_files(dataset: EvaluationDataset) -> set[Path]:
-    return {
-        source.document.source.path
-        for training in dataset.config.training
-        for source in training.sources
-        if source.external
-    }
+    memo = dataset.config.memo
+    if "training files" not in memo:
+        sources = (source for training in dataset.config.training for source in training.sources)
+        memo["training files"] = {source.document.source.path for source in sources if source.external}
+    return memo["training files"]  # type: ignore[return-value]
 
 
 @rule("NR202", "infinite-evaluation", Severity.ERROR, fix=FixKind.SAFE)

@@ -100,7 +100,7 @@ def blend_not_a_list(reading: Reading) -> Iterator[Draft]:
 @rule("NR010", "interpolation-in-blend", Severity.ERROR)
 def interpolation_in_blend(reading: Reading) -> Iterator[Draft]:
     """A blend file refers to a key of the config."""
-    if reading.role != BLEND:
+    if reading.role != BLEND or "${" not in reading.document.source.text:
         return
     for path, scalar in reading.scalars():
         if not isinstance(scalar.value, str) or "${" not in scalar.value:
