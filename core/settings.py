@@ -142,7 +142,8 @@ def _settings_in(folder: Path) -> Settings | None:
         return _checked(Settings(folder, own, **read_table(own, load(own, read(own)))))
     for name in _MISNAMED:
         if (folder / name).is_file():
-            raise SettingsError(f"{folder / name}: the file is not read under this name; rename it to `{OWN_FILE}`")
+            form = "" if name.endswith(".toml") else ", which is TOML"
+            raise SettingsError(f"{folder / name}: the file is not read under this name; rename it to `{OWN_FILE}`{form}")
     project = folder / "pyproject.toml"
     if project.is_file():
         text = read(project)

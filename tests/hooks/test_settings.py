@@ -200,7 +200,9 @@ def test_line_of_a_key_in_pyproject(top: Path) -> None:
         load_settings(top)
 
 
-@pytest.mark.parametrize("name", ["nemo-resumable.toml", ".nemo_resumable.toml"])
+@pytest.mark.parametrize(
+    "name", ["nemo-resumable.toml", ".nemo_resumable.toml", ".nemo-resumable", ".nemo-resumable.yaml"]
+)
 def test_a_file_under_the_wrong_name(top: Path, name: str) -> None:
     (top / name).touch()
     with pytest.raises(SettingsError, match=r"is not read under this name; rename it to `\.nemo-resumable\.toml`"):
