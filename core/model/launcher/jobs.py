@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from ...findings import Location
 from ..trainer import walltime_seconds
-from .facts import NOTHING, Chain, Fact, Variation, Walltime
-from .texts import Arg, Script, Text, cut, fixed, flat, unknown, varying
+from .facts import NOTHING, Fact, Variation, Walltime
+from .texts import Arg, Script, Text, cut, fixed, flat, shown, unknown, varying
 
 #: Short options of sbatch and srun that say something here, by their long name.
 SHORT = {
@@ -63,7 +63,7 @@ class Job:
     cpus: Fact = NOTHING
     walltime: Walltime | None = None
     array: str | None = None
-    dependency: str | None = None
+    dependency: tuple[str, ...] = ()  #: its kinds (afterok, singleton), in the order in which chunks have them
     partition: str | None = None
     requeue: bool = False
     in_job: bool = False  #: whether it is a job at all: the body of a script that sbatch gets
@@ -109,12 +109,19 @@ def with_option(job: Job, name: str, value: Arg | None, at: Location) -> Job:
     if name == "--array":
         return replace(job, array=text or "?")
     if name == "--dependency":
-        return replace(job, dependency=text or (value.shown if value is not None else None))
+        return replace(job, dependency=_kinds(value.text) if value is not None else ())
     if name == "--partition":
         return replace(job, partition=text)
     if name == "--requeue":
         return replace(job, requeue=True)
     return job
+
+
+def _kinds(text: Text) -> tuple[str, ...]:
+    """The kinds of a dependency: one, or those that it has in turn."""
+    turns = next((piece.turns for piece in text if piece.turns), ()) or (shown(text),)
+    kinds = (re.match(r"[a-z]+", turn) for turn in turns)
+    return tuple(kind[0] for kind in kinds if kind is not None) or ("afterany",)
 
 
 def _fact(value: Arg | None, at: Location) -> Fact:
@@ -227,15 +234,3 @@ def variables(job: Job, at: Location) -> dict[str, Text]:
     for name in ("SLURM_JOB_ID", "SLURM_JOBID"):
         found[name] = unknown("", at, varies=Variation("job", "the job id"), name=name)
     return found
-
-
-def chain_of(job: Job) -> Chain:
-    """What a job's own options say of its chunks."""
-    if job.array is not None:
-        if re.search(r"%1$", job.array):
-            return Chain(True, "array, one task at a time", job.array)
-        return Chain(False, None, job.array)
-    if job.dependency is not None:
-        kind = job.dependency.split(":", 1)[0]
-        return Chain(True, f"--dependency={kind}")
-    return Chain()

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from ...findings import Location
 from ...text import Span
+from .chains import chain_of
 from .facts import NOTHING, Chain, Fact, IndexBuild, Launch, Override, Staging, Word
 from .hydra import override_text
-from .jobs import Job, chain_of
+from .jobs import Job
 from .texts import Arg, Text, cut, fixed, flat, known, word
 
 if TYPE_CHECKING:
@@ -170,11 +171,12 @@ def copy_of(words: list[Arg], around: Around) -> Staging | None:
     """A copy of index files to another folder, where the command is one."""
     name = PurePosixPath(words[0].shown).name
     if name == "prefetch_indexes.py":
-        target = _flag_value(words, "--indexes-root")
-        source = _flag_value(words, "--source-indexes-root") or words[0]
-        return _staging(words, around, source, target) if target is not None else None
+        root = _flag_value(words, "--indexes-root")
+        shared = _flag_value(words, "--source-indexes-root") or words[0]
+        return _staging(words, around, shared, root) if root is not None else None
     if name not in _COPIERS:
         return None
+    source: Arg | None
     plain, target = _operands(words[1:], name)
     if name in ("tar", "unzip"):
         source = next((arg for arg in plain if re.search(r"\.(tar|tgz|tar\.\w+|zip)$", arg.shown)), None)

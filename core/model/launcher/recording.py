@@ -6,14 +6,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...findings import Location
+from .chains import chain_of, chain_of_loop, queued_again
 from .facts import Chain, Handed, IndexBuild, Launch, Staging, Submission, Unread
-from .jobs import Job, chain_of
+from .jobs import Job
 from .texts import Arg, Text, word
 
 if TYPE_CHECKING:
     from .commands import Around
 
 _MAX_LAUNCHES = 200
+
+
+#: Counts of what is recorded, the gaps, and what is known of chains.
+Point = tuple[tuple[int, int, int, int], dict[Location, Unread], "tuple[bool, Chain | None]"]
 
 
 class Recorder:
@@ -57,21 +62,35 @@ class Recorder:
         """Forget what was found since."""
         del self.launches[mark[0] :], self.submissions[mark[1] :], self.index_builds[mark[2] :]
 
+    def point(self) -> Point:
+        """How much is recorded by now, for `undo` and `started_since`."""
+        return (*self.mark(), len(self._staged)), dict(self.gaps), (self.requeued, self.own_chain)
+
+    def undo(self, point: Point) -> None:
+        """Forget all that came after a point: it was walked only to see what happens."""
+        counts, gaps, (self.requeued, self.own_chain) = point
+        self.back_to_mark(counts[:3])
+        del self._staged[counts[3] :]
+        self.gaps = dict(gaps)
+
+    def started_since(self, point: Point) -> bool:
+        """Whether a training or a job was started after a point."""
+        return len(self.launches) > point[0][0] or len(self.submissions) > point[0][1]
+
     def gap(self, at: Location, sentence: str) -> None:
         """A part that cannot be read; each place once."""
         self.gaps.setdefault(at, Unread(at, sentence))
 
     def submits_itself(self, job: Job) -> None:
         """The script queues itself again."""
-        how = f" with --dependency={job.dependency.split(':', 1)[0]}" if job.dependency else ""
+        how = f" with --dependency={job.dependency[0]}" if job.dependency else ""
         self.own_chain = Chain(True, f"the job submits itself{how}")
 
     def chain_of_submission(self, job: Job, around: Around) -> Chain:
         """What an `sbatch` says of the chunks it makes."""
         own = chain_of(job)
         if around.loops and not own.array:
-            dependency = f" --dependency={job.dependency.split(':', 1)[0]}" if job.dependency else ""
-            return Chain(True, f"loop over sbatch{dependency}")
+            return chain_of_loop(job, after_build=bool(self.index_builds))
         return own if own.chained or own.array else around.chain
 
     def submit(
@@ -106,12 +125,4 @@ class Recorder:
 
     def finished(self) -> tuple[Launch, ...]:
         """The training commands with what only the whole launcher says of chains."""
-        found = []
-        for launch in self.launches:
-            if not launch.chain.chained:
-                if self.own_chain is not None:
-                    launch = replace(launch, chain=self.own_chain)
-                elif self.requeued:
-                    launch = replace(launch, chain=Chain(True, "scontrol requeue", launch.chain.array))
-            found.append(launch)
-        return tuple(found)
+        return tuple(queued_again(launch, requeued=self.requeued, by_itself=self.own_chain) for launch in self.launches)

@@ -37,6 +37,7 @@ class Piece:
     used: Location | None = None  #: the expansion inside a longer text that brought it in
     caller: bool = False  #: not known since it is for whoever starts the launcher to say
     maybe: Maybe | None = None  #: it may be left out
+    turns: tuple[str, ...] = ()  #: of what varies, what it is in turn, where that is known
 
     @property
     def where(self) -> Location | None:

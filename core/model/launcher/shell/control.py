@@ -1,25 +1,35 @@
-"""Branches and loops of a shell script: the ones that run for sure, and all that may."""
+"""Branches of a shell script: those that run for sure, and all that may."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ....findings import Location
 from ..commands import Around
 from ..facts import Variation
-from ..texts import Arg, Piece, Script, known, unknown, varying
-from .arithmetic import arithmetic, certain, condition
+from ..texts import Script, known, unknown, varying
+from .conditions import DOUBT, Doubt, Truth, both, condition, either, matches, opposite, test_words, truth_of
 from .expanding import Expander
-from .state import State, Var, merge
+from .state import State, merge
 from .tree import first_line, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+Body = Callable[[State], None]
+
 
 class Stop(Exception):
     """The script ends here."""
+
+
+class Leave(Stop):
+    """A function or a loop ends here: `return`, `break`, `continue`."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
 
 
 class Control:
@@ -34,202 +44,189 @@ class Control:
     def _expander(self, script: Script, state: State) -> Expander:
         raise NotImplementedError
 
-    def _list(self, script: Script, node: Node, state: State, around: Around | None) -> None:
+    def _test(self, script: Script, node: Node, state: State, around: Around | None) -> Truth:
+        """Carry out a statement once, and say whether it succeeds, where that is known."""
+        kind = node.type
+        expander = self._expander(script, state)
+        if kind == "compound_statement" and text_of(script, node).startswith("(("):
+            return truth_of(expander.compute(node))
+        if kind == "test_command":
+            return condition(script, node, expander.text, expander.compute)
+        if kind == "negated_command":
+            return opposite(self._test(script, node.children[-1], state, around))
+        if kind == "list":
+            return self._list(script, node, state, around)
+        if kind == "command":
+            written = text_of(script, node)
+            if written in ("true", ":", "false"):
+                return written != "false"
+            if written.startswith("test "):
+                inner = [child for child in node.children if child.is_named]
+                return test_words([expander.text(child) for child in inner[1:]])
+        if kind == "variable_assignment":
+            self._one(script, node, state, around)
+            return "$(" not in text_of(script, node) or DOUBT
+        self._one(script, node, state, around)
+        if kind == "command" and text_of(script, node).startswith("getopts"):
+            return Doubt(caller=True)
+        return DOUBT
+
+    def _list(self, script: Script, node: Node, state: State, around: Around | None) -> Truth:
         """`a && b`, `a || b`: the right side runs unless the left says for sure that it does not."""
         inner = [child for child in node.children if child.is_named]
         sign = next((child.type for child in node.children if child.type in ("&&", "||")), "&&")
         if len(inner) != 2:
-            return self._all(script, inner, state, around)
-        holds = self._holds(script, inner[0], state)
-        self._one(script, inner[0], state, around)
-        if holds is (sign == "||"):
-            return None
-        plain = inner[1].type == "command" and text_of(script, inner[1]).split(None, 1)[0] in (
-            "exit",
-            "return",
-            "continue",
-            "break",
-        )
-        if plain:
-            return None
-        if isinstance(holds, Variation):
-            return self._branches(script, [([inner[1]], holds), ([], holds)], state, around, first_line(script, node))
-        self._one(script, inner[1], state, around)
-        return None
+            self._all(script, inner, state, around)
+            return DOUBT
+        left = self._test(script, inner[0], state, around)
+        if isinstance(left, bool):
+            if left is (sign == "||"):
+                return left
+            return self._test(script, inner[1], state, around)
+        right: list[Truth] = [DOUBT]
 
-    def _holds(self, script: Script, node: Node, state: State) -> bool | Variation | None:
-        """Whether a condition holds, where that is known."""
-        if node.type == "list":
-            inner = [child for child in node.children if child.is_named]
-            sign = next((child.type for child in node.children if child.type in ("&&", "||")), "&&")
-            values = [self._holds(script, child, state) for child in inner]
-            decisive = sign == "||"
-            if any(value is decisive for value in values):
-                return decisive
-            if all(isinstance(value, bool) for value in values):
-                return not decisive
-            return next((value for value in values if isinstance(value, Variation)), None)
-        expander = self._expander(script, state)
-        if node.type == "compound_statement" and text_of(script, node).startswith("(("):
-            value = arithmetic(script, node, certain(expander.look))
-            return bool(value) if isinstance(value, int) else value
-        if node.type == "command" and text_of(script, node) in ("true", "false", ":"):
-            return text_of(script, node) != "false"
-        if node.type in ("test_command", "negated_command"):
-            return condition(script, node, expander.text, expander.look)
-        return None
+        def run(branch: State) -> None:
+            right[0] = self._test(script, inner[1], branch, around)
+
+        if inner[0].type in ("test_command", "negated_command", "compound_statement", "list") or _jumps(
+            script, inner[1]
+        ):
+            self._branches([run, _nothing], left, state, first_line(script, node))
+        else:
+            run(state)  # `cd x && train`: a command that is there to succeed
+        return both(left, right[0]) if sign == "&&" else either(left, right[0])
 
     def _if(self, script: Script, node: Node, state: State, around: Around | None) -> None:
-        test = node.child_by_field_name("condition")
+        test: Node | None = None
         then: list[Node] = []
         clauses: list[Node] = []
         for index, child in enumerate(node.children):
             if child.type in ("elif_clause", "else_clause"):
                 clauses.append(child)
-            elif child.is_named and node.field_name_for_child(index) != "condition":
+            elif child.is_named and node.field_name_for_child(index) == "condition":
+                if test is not None:
+                    self._one(script, test, state, around)
+                test = child
+            elif child.is_named:
                 then.append(child)
-        holds = self._holds(script, test, state) if test is not None else None
-        if test is not None:
-            self._one(script, test, state, around)
-        where = first_line(script, node)
-        if holds is True:
-            return self._all(script, then, state, around)
-        otherwise = clauses[:1]
-        if holds is False:
-            return self._clause(script, clauses, state, around)
-        why = holds if isinstance(holds, Variation) else None
-        branches: list[tuple[list[Node], Variation | None]] = [(then, why), (otherwise, why)]
-        return self._branches(script, branches, state, around, where, rest=clauses)
+        self._choose(script, test, then, clauses, state, around, first_line(script, node))
 
-    def _clause(self, script: Script, clauses: list[Node], state: State, around: Around | None) -> None:
-        """The first `elif` that may hold, or the `else`."""
-        for index, clause in enumerate(clauses):
-            inner = [child for child in clause.children if child.is_named]
-            if clause.type == "else_clause":
-                return self._all(script, inner, state, around)
-            holds = self._holds(script, inner[0], state) if inner else None
-            if holds is True:
-                return self._all(script, inner[1:], state, around)
-            if holds is None or isinstance(holds, Variation):
-                why = holds if isinstance(holds, Variation) else None
-                return self._branches(
-                    script,
-                    [(inner[1:], why), ([], why)],
-                    state,
-                    around,
-                    first_line(script, clause),
-                    rest=clauses[index + 1 :],
-                )
-        return None
-
-    def _branches(
+    def _choose(
         self,
         script: Script,
-        branches: list[tuple[list[Node], Variation | None]],
+        test: Node | None,
+        then: list[Node],
+        clauses: list[Node],
         state: State,
         around: Around | None,
         where: Location,
-        rest: list[Node] | None = None,
     ) -> None:
+        """A condition with what follows if it holds, and the clauses that follow if it does not."""
+        truth = self._test(script, test, state, around) if test is not None else DOUBT
+        if truth is True:
+            self._all(script, then, state, around)
+        elif truth is False:
+            self._clauses(script, clauses, state, around)
+        else:
+            bodies: list[Body] = [
+                lambda branch: self._all(script, then, branch, around),
+                lambda branch: self._clauses(script, clauses, branch, around),
+            ]
+            self._branches(bodies, truth, state, where)
+
+    def _clauses(self, script: Script, clauses: list[Node], state: State, around: Around | None) -> None:
+        """`elif` and `else`."""
+        if not clauses:
+            return
+        inner = [child for child in clauses[0].children if child.is_named]
+        if clauses[0].type == "else_clause":
+            self._all(script, inner, state, around)
+        elif inner:
+            self._choose(script, inner[0], inner[1:], clauses[1:], state, around, first_line(script, clauses[0]))
+
+    def _branches(self, bodies: list[Body], why: Variation | Doubt, state: State, where: Location) -> None:
         """Branches of a condition that is not known, or another in each chunk: all of them are walked."""
         ends: list[State] = []
-        for index, (nodes, why) in enumerate(branches):
+        stopped: Stop | None = None
+        for body in bodies:
             branch = state.copy()
-            branch.conditions = (*state.conditions, (why, where))
+            branch.conditions = (*state.conditions, (why if isinstance(why, Variation) else None, where))
+            if state.printed is not None:
+                branch.printed = []
             try:
-                if index == 1 and rest:
-                    self._clause(script, rest, branch, around)
-                else:
-                    self._all(script, nodes, branch, around)
-            except Stop:
-                continue  # a branch that exits leaves nothing behind
+                body(branch)
+            except Stop as stop:
+                stopped = stop
+                continue  # a branch that leaves has nothing to say about what follows
             branch.conditions = state.conditions
             ends.append(branch)
         if not ends:
-            raise Stop
-        merge(state, ends, branches[0][1], where)
+            raise stopped or Stop
+        self._printed_by(ends, why, state, where)
+        merge(state, ends, why, where)
+
+    @staticmethod
+    def _printed_by(ends: list[State], why: Variation | Doubt, state: State, where: Location) -> None:
+        """What branches print, where something takes it."""
+        if state.printed is None:
+            return
+        outputs = [tuple(piece for text in end.printed or () for piece in text) for end in ends]
+        texts = {known(text) for text in outputs}
+        if len(texts) == 1 and None not in texts:
+            state.printed.append(outputs[0])
+            return
+        varies = why if isinstance(why, Variation) else next(filter(None, map(varying, outputs)), None)
+        state.printed.append(unknown("what is printed depends on what only a run shows", where, varies=varies))
 
     def _case(self, script: Script, node: Node, state: State, around: Around | None) -> None:
-        """The items whose pattern may match; options of the script itself (`getopts`) are left at their defaults."""
+        """The items whose pattern may match."""
         value_node = node.child_by_field_name("value")
         expander = self._expander(script, state)
         value = expander.text(value_node) if value_node is not None else ()
         text = known(value)
-        items = [child for child in node.children if child.type == "case_item"]
-        bodies: list[tuple[list[Node], Variation | None]] = []
-        for item in items:
-            patterns = [text_of(script, p).strip("\"'") for p in item.children_by_field_name("value")]
-            body = [
-                child for child in item.children if child.is_named and child not in item.children_by_field_name("value")
-            ]
-            if text is not None and any(pattern == text or pattern == "*" for pattern in patterns):
-                return self._all(script, body, state, around)
-            bodies.append((body, varying(value)))
-        if text is None and not any(piece.name in _OPTIONS for piece in value):
-            self._branches(script, [*bodies, ([], varying(value))], state, around, first_line(script, node))
-        return None
+        bodies: list[Body] = []
+        certain = False
+        for item in (child for child in node.children if child.type == "case_item"):
+            patterns = item.children_by_field_name("value")
+            body = [child for child in item.children if child.is_named and child not in patterns]
+            written = [known(expander.text(pattern)) for pattern in patterns]
 
-    def _loop(self, script: Script, node: Node, state: State, around: Around | None) -> None:
-        body = node.child_by_field_name("body")
-        if body is None:
-            return
-        where = first_line(script, node)
-        kind = "while" if node.type == "while_statement" else "for"
-        condition_node = node.child_by_field_name("condition")
-        if kind == "while" and condition_node is not None:
-            if text_of(script, condition_node).startswith("getopts"):
-                state = state.copy()  # flags of the script keep their defaults
-                state.variables["OPTARG"] = Var(
-                    where, unknown("an option's argument is given by the caller", where, name="OPTARG")
-                )
-            elif self._holds(script, condition_node, state) is False:
-                return
-        chunked = self._loop_variable(script, node, state, where) if kind == "for" else True
-        for name in _counted(text_of(script, node)):
-            varies = Variation("loop", f"the loop's counter `{name}`")
-            state.variables[name] = Var(where, (Piece(None, where, varies=varies, drawn=where, name=name),))
-        for name in _ASSIGNED.findall(text_of(script, body)):
-            before = state.variables.get(name)
-            if before is not None and before.items is None and known(before.text) == "":
-                reason = f"`${name}` is left by the turn of the loop before"
-                state.variables[name] = Var(where, unknown(reason, where, name=name))
-        loops = state.loops
-        if chunked:
-            state.loops = (*loops, kind)
-        self._all(script, [child for child in body.children if child.is_named], state, around)
-        state.loops = loops
+            def run(branch: State, body: list[Node] = body) -> None:
+                self._all(script, body, branch, around)
 
-    def _loop_variable(self, script: Script, node: Node, state: State, where: Location) -> bool:
-        """Give a `for` its variable; False where the loop runs once."""
-        variable = node.child_by_field_name("variable")
-        if variable is None:
-            return True
-        name = text_of(script, variable)
-        expander = self._expander(script, state)
-        words: list[Arg] = [arg for child in node.children_by_field_name("value") for arg in expander.args(child)]
-        if (
-            len(words) == 1
-            and known(words[0].text) is not None
-            and "$" not in text_of(script, node.children_by_field_name("value")[0])
-        ):
-            state.variables[name] = Var(where, words[0].text)
-            return False
-        values = ", ".join(filter(None, (known(arg.text) for arg in words)))
-        by = f"the loop over {values}" if 0 < len(values) <= 40 else f"the loop's variable `{name}`"
-        varies = Variation("list" if values else "loop", by)
-        state.variables[name] = Var(where, (Piece(None, where, varies=varies, drawn=where, name=name),))
-        return True
+            if text is not None and any(each is not None and matches(text, each) for each in written):
+                if not bodies:
+                    return run(state)
+                bodies.append(run)
+                certain = True
+                break
+            if text is None or None in written:
+                bodies.append(run)
+            if "*" in written:
+                certain = True
+                break
+        if not bodies:
+            return None
+        if not certain:
+            bodies.append(_nothing)
+        why = varying(value) or Doubt(any(piece.caller for piece in value))
+        return self._branches(bodies, why, state, first_line(script, node))
 
 
-_ASSIGNED = re.compile(r"(?:^|[\s;])(\w+)=", re.M)
-_LEAVING = ("exit", "return", "continue", "break")
-#: Variables that hold what `getopts` found or what is left of the arguments.
-_OPTIONS = frozenset({"OPTARG", "opt", "flag", "option", "o", "1", "key", "arg"})
-_SELF = re.compile(
-    r"(\w+)\s*\+\+|(\w+)\s*--(?!\w)|(\w+)\s*[-+*]=(?!=)|(\w+)=\$\(\([^)]*\b\4\b[^)]*\)\)|let\s+[\"']?(\w+)"
-)
+def _nothing(state: State) -> None:
+    """A branch in which nothing happens."""
 
 
-def _counted(text: str) -> set[str]:
-    """The variables that a loop counts up or down."""
-    return {name for match in _SELF.finditer(text) for name in match.groups() if name and not name.isdigit()}
+def _jumps(script: Script, node: Node) -> bool:
+    """Whether a statement is there for when something fails."""
+    words = text_of(script, node).lstrip("{( \n").split(None, 1)
+    return bool(words) and words[0].rstrip(";") in (
+        "exit",
+        "return",
+        "continue",
+        "break",
+        "echo",
+        "printf",
+        "die",
+        "fail",
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -11,17 +12,19 @@ from ..commands import Around, Commands
 from ..facts import EnvVar
 from ..jobs import Job, header, variables
 from ..recording import Recorder
-from ..texts import Arg, Piece, Script, Text, unknown, varying
+from ..texts import Arg, Piece, Script, Text, known, unknown
 from .calling import Calls
 from .control import Stop
+from .expanding import Expander
 from .state import Function, State, Var, exported
-from .tree import at, first_line, parse, text_of
+from .tree import at, first_line, parse, span, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _MAX_STEPS = 30_000
 _MAX_DEPTH = 25
+_MAX_TREE = 150
 #: Loads another script by its path, or None where it is not here.
 Load = Callable[[str], "Script | None"]
 
@@ -34,6 +37,7 @@ class Shell(Calls):
         self.commands = Commands(recorder, self.nested, self._file)
         self._steps = 0
         self._depth = 0
+        self._depth_of_tree = 0
         self._state = State()
 
     # -- scripts
@@ -106,9 +110,20 @@ class Shell(Calls):
         if self._steps > _MAX_STEPS:
             self.recorder.gap(first_line(script, node), "the launcher is too long to be followed to its end")
             raise Stop
+        self._depth_of_tree += 1
+        try:
+            if self._depth_of_tree > _MAX_TREE:
+                self.recorder.gap(first_line(script, node), "the launcher is nested too deeply to be followed")
+                raise Stop
+            self._statement(script, node, state, around)
+        finally:
+            self._depth_of_tree -= 1
+
+    def _statement(self, script: Script, node: Node, state: State, around: Around | None) -> None:
         kind = node.type
+        inner = [child for child in node.children if child.is_named]
         if kind == "command":
-            self._command(script, node, state, around, None)
+            self._command(script, node, state, around, state.stdin)
         elif kind == "redirected_statement":
             self._redirected(script, node, state, around)
         elif kind in ("variable_assignment", "variable_assignments", "declaration_command"):
@@ -123,57 +138,99 @@ class Shell(Calls):
             self._case(script, node, state, around)
         elif kind in ("for_statement", "c_style_for_statement", "while_statement"):
             self._loop(script, node, state, around)
-        elif kind == "list":
-            self._list(script, node, state, around)
-        elif kind in ("subshell", "pipeline"):
+        elif kind in ("list", "test_command", "negated_command"):
+            self._test(script, node, state, around)
+        elif kind == "pipeline":
+            self._pipeline(script, node, state, around)
+        elif kind == "subshell":
             branch = state.copy()
-            self._all(script, [child for child in node.children if child.is_named], branch, around)
+            with contextlib.suppress(Stop):
+                self._all(script, inner, branch, around)
         elif kind == "unset_command":
             for child in node.children:
                 state.variables.pop(text_of(script, child), None)
-        elif kind in ("compound_statement", "do_group", "program", "ERROR", "negated_command", "else_clause"):
+        elif kind in ("compound_statement", "do_group", "program", "ERROR", "else_clause"):
             if text_of(script, node).startswith("(("):
-                self._counted(script, node, state)
+                self._expander(script, state).compute(node)
             else:
-                self._all(script, [child for child in node.children if child.is_named], state, around)
+                self._all(script, inner, state, around)
 
     def _assign(self, script: Script, node: Node, state: State) -> None:
         expander = self._expander(script, state)
         words = [child for child in node.children if child.type == "variable_assignment"]
         if node.type == "variable_assignment":
             words = [node]
-        declared = text_of(script, node).split(None, 1)[0] if node.type == "declaration_command" else ""
-        export = declared == "export" or (declared in ("declare", "typeset") and " -x" in text_of(script, node))
+        written = text_of(script, node) if node.type == "declaration_command" else ""
+        declared = written.split(None, 1)[0] if written else ""
+        flags = "".join(re.findall(r"(?<=\s)-(\w+)", written.split("=", 1)[0]))
+        export = declared == "export" or "x" in flags
+        local = declared == "local" or (declared in ("declare", "typeset") and "g" not in flags)
         for each in words:
             name_node = each.child_by_field_name("name")
             if name_node is None:
                 continue
-            name = text_of(script, name_node)
-            value = expander.assigned(each)
+            value = expander.assigned(each, keyed="A" in flags)
             where = at(script, node) if node.type == "declaration_command" and len(words) == 1 else value.at
             value = replace(value, at=where, exported=export)
             if name_node.type == "subscript":
+                self._element(script, name_node, value, expander, state)
                 continue
-            if any(child.type == "+=" for child in each.children) and name in state.variables:
-                before = state.variables[name]
-                if value.items is not None:
-                    value = replace(value, items=((before.items or ()) + value.items))
-                else:
-                    value = replace(value, text=before.text + value.text)
+            name = text_of(script, name_node)
+            if local:
+                state.hide(name)
+            before = state.variables.get(name)
+            if any(child.type == "+=" for child in each.children) and before is not None:
+                value = _added(value, before)
             state.set(name, value)
-        if export:
-            for child in node.children:
-                name = text_of(script, child)
-                if child.type == "variable_name" and name in state.variables:
-                    state.variables[name] = replace(state.variables[name], exported=True, at=at(script, node))
+        for child in node.children:
+            name = text_of(script, child)
+            if child.type != "variable_name" or node.type != "declaration_command":
+                continue
+            if local:
+                state.hide(name)
+                state.variables[name] = Var(at(script, node), items=() if set(flags) & {"a", "A"} else None)
+                if "A" in flags:
+                    state.variables[name] = replace(state.variables[name], keys=())
+            elif export and name in state.variables:
+                state.variables[name] = replace(state.variables[name], exported=True, at=at(script, node))
 
-    def _counted(self, script: Script, node: Node, state: State) -> None:
-        """`((x += 1))`: what is counted is not known afterwards, unless a loop made it vary already."""
-        for match in re.finditer(r"(\w+)\s*(?:\+\+|--|[-+*]?=(?!=))", text_of(script, node)):
-            known_var = state.variables.get(match[1])
-            if known_var is None or varying(known_var.text) is None:
-                where = at(script, node)
-                state.variables[match[1]] = Var(where, unknown(f"`{match[1]}` is counted", where, name=match[1]))
+    @staticmethod
+    def _element(script: Script, place: Node, value: Var, expander: Expander, state: State) -> None:
+        """`A[1]=x` and `M[key]=x`."""
+        name_node, index_node = place.child_by_field_name("name"), place.child_by_field_name("index")
+        if name_node is None or index_node is None:
+            return
+        name = text_of(script, name_node)
+        before = state.variables.get(name) or Var(value.at, items=())
+        items = list(before.items or ())
+        arg = Arg(value.text, value.at)
+        if before.keys is not None:
+            key = known(expander.text(index_node))
+            keys = list(before.keys)
+            if key in keys:
+                items[keys.index(key)] = arg
+            elif key is not None:
+                keys.append(key)
+                items.append(arg)
+            state.set(name, replace(before, items=tuple(items), keys=tuple(keys)))
+            return
+        number = expander.compute(index_node, span(script, index_node)).value
+        if number is not None and 0 <= number <= len(items) and before.items is not None:
+            items[number : number + 1] = [arg]
+            state.set(name, replace(before, items=tuple(items), at=value.at))
+        else:
+            state.set(name, Var(value.at, unknown("the array's elements are set one by one", value.at, name=name)))
+
+
+def _added(value: Var, before: Var) -> Var:
+    """`+=`."""
+    if value.items is not None:
+        if before.items is None and before.text and known(before.text) != "":
+            return replace(value, items=(Arg(before.text, before.at), *value.items))
+        return replace(value, items=(before.items or ()) + value.items)
+    if before.items is not None:
+        return before
+    return replace(value, text=before.text + value.text)
 
 
 def _over(job: Job, given: Job) -> Job:
