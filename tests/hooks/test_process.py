@@ -37,6 +37,10 @@ def imported(*arguments: str, cwd: Path) -> set[str]:
         ("check", "conf.yaml"),
         ("check", "--format", "json", "conf.yaml"),
         ("check", "--format", "concise", "--color", "always", "conf.yaml"),
+        ("check", "--format", "sarif", "conf.yaml"),
+        ("check", "--format", "github", "conf.yaml"),
+        ("check", "--format", "gitlab", "conf.yaml"),
+        ("check", "--format", "junit", "conf.yaml"),
         ("rules",),
         ("--version",),
     ],
@@ -49,6 +53,16 @@ def test_a_command_imports_only_what_it_needs(config: Path, arguments: tuple[str
     if arguments == ("--version",):
         assert "nemo_resumable.core.analysis" not in modules
         assert "yaml" not in modules
+
+
+@pytest.mark.parametrize("place", ["nemo_resumable.hooks.check.analyze", "nemo_resumable.hooks.cli._parser"])
+def test_an_interrupt_is_quiet(run: Run, config: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(place, interrupt)
+    ran = run("check", "conf.yaml")
+    assert (ran.code, ran.out, ran.err) == (130, "", "")
 
 
 def test_what_another_wrote_meanwhile_is_kept(run: Run, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:

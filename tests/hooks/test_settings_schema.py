@@ -1,4 +1,4 @@
-"""The JSON schema of the settings says what is read: the same keys, defaults and values. Whether a word is a rule it leaves open."""
+"""The settings' JSON schema says what is read: the same keys, defaults and values. Whether a word is a rule it leaves open."""
 
 from __future__ import annotations
 
