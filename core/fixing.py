@@ -10,10 +10,10 @@ from pathlib import Path
 from .analysis import Analysis, analyze
 from .findings import Edit, Finding, Fix, FixKind
 from .project import Project
-from .syntax.applying import Claims, annotated, apply_edits, largest, ordered, overlap
-from .syntax.nodes import Document
+from .repository import is_script
+from .syntax.applying import Claims, annotated, largest, ordered, overlap
 from .text import Source, Span
-from .verification import Fault, document_fault, identity, leaves_out, verdict_fault
+from .verification import Fault, changed_project, identity, leaves_out, source_of, verdict_fault
 
 MAX_ROUNDS = 10
 MAX_TRIALS = 30  #: changed texts, and analyses, in one round
@@ -106,11 +106,12 @@ def fix(
             continue
         notes = _notes(kept)
         for path, edits in _by_file(kept).items():
-            document = current.store.load(path)
-            assert isinstance(document, Document)
-            base = commented.get(path, document.source)
-            commented[path] = _annotate(base, document.source, edits, notes)
             texts[path] = attempt.sources[path]
+            if is_script(path):  # not every line of a script can have a comment above it
+                commented[path] = texts[path]
+            else:
+                plain = source_of(current, path)
+                commented[path] = _annotate(commented.get(path, plain), plain, edits, notes)
         applied += _all(kept)
         for unit in kept:
             failures.reasons.pop(unit.key, None)
@@ -242,26 +243,7 @@ def _moving(units: Iterable[_Unit]) -> bool:
 
 
 def _changed(project: Project, units: list[_Unit]) -> tuple[dict[Path, Source], Project] | str:
-    """The files and the project after the edits, or the reason for which they are not taken."""
-    sources: dict[Path, Source] = {}
-    for path, edits in _by_file(units).items():
-        document = project.store.load(path)
-        if not isinstance(document, Document) or not document.parses:
-            return f"{path.name} cannot be edited"
-        sources[path] = apply_edits(document.source, edits)
-    changed = project.with_overlays({path: _text(source) for path, source in sources.items()})
-    for path in sources:
-        before, after = project.store.load(path), changed.store.load(path)
-        assert isinstance(before, Document)
-        assert isinstance(after, Document)
-        findings = [f for f in _all(units) if f.fix and any(edit.file == path for edit in f.fix.edits)]
-        if fault := document_fault(before, after, findings):
-            return fault
-    return sources, changed
-
-
-def _text(source: Source) -> str:
-    return ("\ufeff" if source.bom else "") + source.text
+    return changed_project(project, _by_file(units), _all(units))
 
 
 def _notes(units: Iterable[_Unit]) -> dict[Edit, str]:

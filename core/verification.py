@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from .findings import Finding, FixKind
-from .syntax.applying import MAX_COMPARED_NODES
+from .findings import Edit, Finding, FixKind
+from .project import Project
+from .repository import is_script
+from .syntax.applying import MAX_COMPARED_NODES, apply_edits
 from .syntax.nodes import Document, to_plain
+from .text import Source
 
 Identity = tuple[str, str, str]
 _Path = tuple[str, ...]
@@ -18,6 +22,42 @@ def identity(finding: Finding, *, moved: bool = False) -> Identity:
     """What makes two findings of two analyses the same: code, file and subject; without indexes where items moved."""
     subject = ".".join(_named(finding.subject.split("."))) if moved else finding.subject
     return finding.code, str(finding.location.file), subject
+
+
+def source_of(project: Project, path: Path) -> Source:
+    """The text of a file that an analysis has read, YAML or not."""
+    source = project.store.made(path, _as_it_is)
+    assert isinstance(source, Source)
+    return source
+
+
+def _as_it_is(source: Source) -> Source:
+    return source
+
+
+def changed_project(
+    project: Project, edits: Mapping[Path, Sequence[Edit]], findings: Sequence[Finding]
+) -> tuple[dict[Path, Source], Project] | str:
+    """The files and the project after the edits, or the reason for which they are not taken. Of a launcher only the new
+    verdict tells whether an edit was right."""
+    sources: dict[Path, Source] = {}
+    for path, wanted in edits.items():
+        document = None if is_script(path) else project.store.load(path)
+        if document is not None and not (isinstance(document, Document) and document.parses):
+            return f"{path.name} cannot be edited"
+        sources[path] = apply_edits(source_of(project, path), wanted)
+    texts = {path: ("\ufeff" if source.bom else "") + source.text for path, source in sources.items()}
+    changed = project.with_overlays(texts)
+    for path in sources:
+        if is_script(path):
+            continue
+        before, after = project.store.load(path), changed.store.load(path)
+        assert isinstance(before, Document)
+        assert isinstance(after, Document)
+        concerned = [f for f in findings if f.fix and any(edit.file == path for edit in f.fix.edits)]
+        if fault := document_fault(before, after, concerned):
+            return fault
+    return sources, changed
 
 
 def document_fault(before: Document, after: Document, findings: Iterable[Finding]) -> str:
