@@ -29,7 +29,8 @@ def parts(analysis: Analysis, files: Sequence[Path]) -> list[Part]:
     members: dict[Path, list[Path]] = {}
     for file in files:
         members.setdefault(_top(above, file), []).append(file)
-    findings = _sorted_out(above, ((finding.location.file, finding) for finding in analysis.findings))
+    launchers = {path for config in analysis.configs for path in config.launchers}
+    findings = _sorted_out(above, ((_belongs_to(finding, launchers), finding) for finding in analysis.findings))
     configs = _sorted_out(above, ((config.file, config) for config in analysis.configs))
     problems = _sorted_out(above, ((problem[0], problem) for problem in analysis.problems))
     models = _sorted_out(above, ((model.document.source.path, model) for model in analysis.models))
@@ -65,8 +66,16 @@ def _together(analysis: Analysis) -> Iterator[list[Path]]:
     """Files that one config reads, and files that one fix edits."""
     for model in analysis.models:
         yield [reading.document.source.path for reading in readings(model)]
+    launchers = {path for config in analysis.configs for path in config.launchers}
     for finding in analysis.findings:
-        yield [finding.location.file, *(edit.file for edit in (finding.fix.edits if finding.fix else ()))]
+        if finding.location.file not in launchers:
+            yield [finding.location.file, *(edit.file for edit in (finding.fix.edits if finding.fix else ()))]
+
+
+def _belongs_to(finding: Finding, launchers: set[Path]) -> Path:
+    """The file of a finding; in a launcher, which may start many configs and which no fix edits, the config's."""
+    file = finding.location.file
+    return finding.config if file in launchers and finding.config is not None else file
 
 
 def _top(above: dict[Path, Path], path: Path) -> Path:

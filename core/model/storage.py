@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from . import paths
+from .blend import Entry, PathText
+from .config import TrainingConfig
 from .dataset import Dataset
 
 
@@ -51,6 +53,23 @@ def storage_of(datasets: Iterable[Dataset]) -> Storage:
                     remote += 1
                     schemes.add(scheme)
     return Storage(local, remote, unknown, tuple(sorted(schemes)))
+
+
+Remote = list[tuple[Entry, PathText]]
+
+
+def remote_paths(config: TrainingConfig) -> Remote:
+    """Every remote path with its source, training first; a path with unknown parts may still show its scheme."""
+    known = config.memo.get("remote")
+    if known is None:
+        known = config.memo["remote"] = [
+            (source, path)
+            for dataset in config.datasets
+            for source in dataset.sources
+            for path in source.paths
+            if paths.is_remote(path.text)
+        ]
+    return known  # type: ignore[return-value]
 
 
 _NODE_LOCAL = ("/tmp", "/scratch", "/local", "/dev/shm", "/var/tmp", "/mnt/local", "$TMPDIR", "$SLURM_TMPDIR")

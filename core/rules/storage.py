@@ -7,11 +7,12 @@ from urllib.parse import urlsplit
 
 from ..findings import Location, Related, Severity
 from ..model import paths
-from ..model.blend import Entry, PathText
+from ..model.blend import PathText
 from ..model.config import TrainingConfig
 from ..model.dataset import Dataset
 from ..model.environment import Variable, variable
 from ..model.profiles import at_least
+from ..model.storage import Remote, remote_paths
 from .drafts import Draft
 from .registry import rule
 
@@ -22,13 +23,11 @@ _OTHER_WAYS = ("LHOTSE_S3_LOCAL_MIRROR_ROOTS", "LHOTSE_IO_BACKEND", "LHOTSE_MSC_
 #: Keys whose files are read at random by line when they are indexed.
 _BY_LINE = frozenset({"manifest_filepath", "cuts_path", "paths"})
 
-Remote = list[tuple[Entry, PathText]]
-
 
 @rule("NR601", "no-ais-endpoint", Severity.ERROR)
 def no_ais_endpoint(config: TrainingConfig) -> Iterator[Draft]:
     """Sources are remote and no AIStore endpoint reaches the ranks."""
-    remote = _remote(config)
+    remote = remote_paths(config)
     endpoint = variable(config, ENDPOINT)
     if not remote or _another_way(config, remote):
         return
@@ -66,7 +65,7 @@ def get_batch_off(config: TrainingConfig) -> Iterator[Draft]:
     """Tarred audio is remote and is not fetched by batch."""
     tars = [
         (source, path)
-        for source, path in _remote(config)
+        for source, path in remote_paths(config)
         if path.key == "tarred_audio_filepaths" and source.reader == "nemo_tarred"
     ]
     switch = variable(config, GET_BATCH)
@@ -119,7 +118,7 @@ def individual_gets_alone(config: TrainingConfig) -> Iterator[Draft]:
 def get_batch_on_local_data(config: TrainingConfig) -> Iterator[Draft]:
     """Get-batch is on and no source is remote."""
     switch = variable(config, GET_BATCH)
-    if not switch.is_true or _remote(config) or config.gaps:
+    if not switch.is_true or remote_paths(config) or config.gaps:
         return
     every = [path for dataset in config.datasets for source in dataset.sources for path in source.paths]
     if every and all(path.known for path in every):
@@ -135,7 +134,7 @@ def get_batch_on_local_data(config: TrainingConfig) -> Iterator[Draft]:
 @rule("NR605", "no-aistore-sdk", Severity.ERROR)
 def no_aistore_sdk(config: TrainingConfig) -> Iterator[Draft]:
     """Sources are remote and the AIStore SDK is missing or too old in the environment looked at."""
-    remote = _remote(config)
+    remote = remote_paths(config)
     runtime = config.context.runtime
     place, stated = runtime.environment, config.context.stated.packages.get("aistore")
     if not remote or _another_way(config, remote) or (place is None and stated is None):
@@ -165,7 +164,7 @@ def no_aistore_sdk(config: TrainingConfig) -> Iterator[Draft]:
 def empty_batch_content(config: TrainingConfig) -> Iterator[Draft]:
     """Get-batch is on: objects have to be there for the batch endpoint."""
     switch = variable(config, GET_BATCH)
-    remote = _remote(config)
+    remote = remote_paths(config)
     if switch.is_true and remote:
         yield _at_variable(
             config,
@@ -203,7 +202,7 @@ def remote_manifest(dataset: Dataset) -> Iterator[Draft]:
 @rule("NR608", "mixed-storage", Severity.NOTE)
 def mixed_storage(config: TrainingConfig) -> Iterator[Draft]:
     """Local and remote sources stand in one config."""
-    remote = _remote(config)
+    remote = remote_paths(config)
     local = next(
         (
             path
@@ -224,20 +223,6 @@ def mixed_storage(config: TrainingConfig) -> Iterator[Draft]:
             path.text,
             related=(Related(local.location, "a local source"),),
         )
-
-
-def _remote(config: TrainingConfig) -> Remote:
-    """Every remote path of the config's datasets, training first; a path with unknown parts may still show its scheme."""
-    known = config.memo.get("remote")
-    if known is None:
-        known = config.memo["remote"] = [
-            (source, path)
-            for dataset in config.datasets
-            for source in dataset.sources
-            for path in source.paths
-            if paths.is_remote(path.text)
-        ]
-    return known  # type: ignore[return-value]
 
 
 def _another_way(config: TrainingConfig, remote: Remote) -> bool:

@@ -178,8 +178,8 @@ def test_usage_errors(run: Run, config: Path, arguments: list[str], sentence: st
 
 def test_command_line_over_settings(run: Run, config: Path) -> None:
     Path(".nemo-resumable.toml").write_text("ignore = ['NR107']\nprofile = 'speech-main'\n", encoding="utf-8")
-    assert set(codes(run("check", "--format", "json", "conf.yaml").out)) == {"NR110"}
-    ran = run("check", "--format", "json", "--ignore", "NR110", "conf.yaml")
+    assert set(codes(run("check", "--format", "json", "conf.yaml").out)) == {"NR110", "NR510"}
+    ran = run("check", "--format", "json", "--ignore", "NR110,no-launcher", "conf.yaml")
     assert codes(ran.out) == [], "--ignore adds to what the file leaves out"
     ran = run("check", "--format", "json", "--select", "NR107", "conf.yaml")
     assert codes(ran.out) == ["NR107"], "--select is asked for, whatever the file leaves out"

@@ -70,10 +70,27 @@ def test_configs_that_read_one_blend_are_one_part(repository: Path) -> None:
         ("latin.yaml",),
     ]
     assert [config.file.name for config in found["a.yaml", "shared.yaml", "d.yaml"].configs] == ["a.yaml", "d.yaml"]
-    assert {each.location.file.name for each in found[("alone.yaml",)].findings} == {"own.yaml"}
+    assert {each.location.file.name for each in found[("alone.yaml",)].findings} == {"own.yaml", "alone.yaml"}
     assert [path.name for path, _ in found[("latin.yaml",)].problems] == ["latin.yaml"]
     for kind in ("findings", "configs", "problems", "models"):
         assert sum(len(getattr(part, kind)) for part in found.values()) == len(getattr(analysis, kind))
+
+
+def test_what_is_said_in_a_launcher_belongs_to_the_config(repository: Path) -> None:
+    """A launcher of two configs does not make one part of them, and no finding is lost."""
+    files = write(
+        repository, {"a.yaml": READY.format(blend="a_blend.yaml"), "b.yaml": READY.format(blend="b_blend.yaml")}
+    )
+    write(repository, {"a_blend.yaml": STREAMS, "b_blend.yaml": STREAMS})
+    command = "python salm_train.py --config-name={} data.train_ds.shard_seed=randomized\n"
+    write(repository, {"train.sh": command.format("a") + command.format("b")})
+    project = Project(Settings(repository, profile="speech-main"), repository, launchers=(repository / "train.sh",))
+    analysis = analyze(project, files)
+    found = {tuple(path.name for path in paths): part for paths, part in parts(analysis, files)}
+    assert set(found) == {("a.yaml",), ("b.yaml",)}
+    for part in found.values():
+        assert "NR503" in {finding.code for finding in part.findings}
+    assert sum(len(part.findings) for part in found.values()) == len(analysis.findings)
 
 
 def test_a_hundred_configs_of_one_blend_are_one_part(repository: Path) -> None:

@@ -9,9 +9,21 @@ from dataclasses import replace
 from ....findings import Location
 from ..facts import Variation
 from ..texts import Piece, Text, cut, flat, known, split
-from .expressions import Expressions, shortened
+from .expressions import Expressions
 from .strings import joined
-from .values import Const, Items, Name, Record, Str, Table, Unknown, Value, as_text, variation
+from .values import (
+    Const,
+    Items,
+    Name,
+    Record,
+    Str,
+    Table,
+    Unknown,
+    Value,
+    as_text,
+    shortened,
+    variation,
+)
 
 _RANDOM = re.compile(r"^(random|secrets|uuid|numpy\.random|np\.random|os\.urandom|os\.getpid|tempfile|string\.)")
 _CLOCK = re.compile(r"^(time\.(?!sleep)|datetime|date\.|calendar\.)")

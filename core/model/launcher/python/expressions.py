@@ -23,7 +23,10 @@ from .values import (
     Value,
     as_text,
     drawn_at,
-    same,
+    either,
+    elements,
+    plain,
+    shortened,
     truth,
     variation,
 )
@@ -197,7 +200,7 @@ class Expressions:
                 return Const((left.value is None) == isinstance(node.ops[0], ast.Is))
             if isinstance(left, (Str, Items, Table)):
                 return Const(isinstance(node.ops[0], ast.IsNot))
-        first, second = _plain(left), _plain(right)
+        first, second = plain(left), plain(right)
         if len(node.ops) == 1 and compare is not None and first is not None and second is not None:
             try:
                 return Const(compare(first, second))
@@ -276,37 +279,3 @@ class Expressions:
             for index, part in enumerate(target.elts):
                 item = parts[index] if len(parts) == len(target.elts) else Unknown("", variation(value))
                 self.bind(part, item, at)
-
-
-def either(one: Value, other: Value, varies: Variation | None) -> Value:
-    """What a condition decides that is not known: another in each chunk where the condition is."""
-    if same(one, other):
-        return one
-    if varies is not None:
-        return Unknown("", varies)
-    if isinstance(one, Const) and one.value is None:
-        return other
-    if isinstance(other, Const) and other.value is None:
-        return one
-    return Unknown("a condition decides it", variation(one, other))
-
-
-def elements(value: Value) -> tuple[Value, ...] | None:
-    """The items that a loop goes over, where they are known."""
-    if isinstance(value, Items):
-        return value.items
-    return None
-
-
-def _plain(value: Value) -> object:
-    if isinstance(value, Const) and not value.defaulted:
-        return value.value
-    if isinstance(value, Str) and not any(piece.defaulted for piece in value.text):
-        return known(value.text)
-    return None
-
-
-def shortened(written: str) -> str:
-    """Source on one line, at most 40 characters."""
-    line = " ".join(written.split())
-    return line if len(line) <= 40 else f"{line[:37]}..."

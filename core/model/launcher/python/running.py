@@ -5,27 +5,34 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Callable
-from dataclasses import replace
 
 from ....findings import Location
-from ..commands import Around
-from ..facts import EnvVar, Fact, Variation, Walltime
-from ..jobs import Job
+from ..facts import EnvVar, Variation
 from ..recording import Recorder
 from ..shell.running import Shell
-from ..texts import Arg, Piece, Script, Text, known, word
-from .calls import Calls
-from .expressions import either, elements
+from ..texts import Piece, Script, known, word
+from .starting import RUNNERS, Starts
 from .strings import Places
-from .values import Const, Function, Items, Name, Record, Str, Table, Unknown, Value, as_text, same, truth, variation
+from .values import (
+    Const,
+    Function,
+    Items,
+    Name,
+    Str,
+    Table,
+    Unknown,
+    Value,
+    as_text,
+    either,
+    elements,
+    same,
+    truth,
+    variation,
+)
 
 _MAX_STEPS = 20_000
 _MAX_DEPTH = 25
 _MAX_TURNS = 60
-_SUBPROCESS = "run call check_call check_output Popen getoutput"
-_OTHERS = "os.system os.popen os.execv os.execvp os.execve os.execvpe"
-_ASYNC = "asyncio.create_subprocess_exec asyncio.create_subprocess_shell"
-_RUNNERS = frozenset([*(f"subprocess.{name}" for name in _SUBPROCESS.split()), *_OTHERS.split(), *_ASYNC.split()])
 Load = Callable[[str], "Script | None"]
 
 
@@ -51,7 +58,7 @@ def run_python(script: Script, recorder: Recorder, load: Load, name: str) -> Non
         Interpreter(script, recorder, load, name).module(tree)
 
 
-class Interpreter(Calls):
+class Interpreter(Starts):
     """Walks statements; what they start goes through a shell's `Commands` to the recorder."""
 
     def __init__(self, script: Script, recorder: Recorder, load: Load, name: str) -> None:
@@ -245,20 +252,20 @@ class Interpreter(Calls):
             base = self.value(node.func.value)
             if not isinstance(base, Name):
                 if node.func.attr == "add" and "executor" in keywords and args:
-                    return self._nemo_run(args[0], keywords["executor"], node)
+                    return self.nemo_run(args[0], keywords["executor"], node)
                 return self.method(node, base, node.func.attr, args, keywords)
         function = self.value(node.func)
         if isinstance(function, Function):
             return self._own(function, args, keywords)
         name = function.dotted if isinstance(function, Name) else ""
-        if name in _RUNNERS:
-            return self._start(name, node, args, keywords)
+        if name in RUNNERS:
+            return self.start(name, node, args, keywords)
         if name in ("sys.exit", "exit", "quit", "os._exit"):
             if self._depth == 0 and not self._conditions:
                 raise _Exit
             return Const(None)
         if name in ("run.run", "nemo_run.run") and args and "executor" in keywords:
-            return self._nemo_run(args[0], keywords["executor"], node)
+            return self.nemo_run(args[0], keywords["executor"], node)
         return self.plain_call(node, name, args, keywords)
 
     def environment(self, name: str | None, node: ast.expr) -> Value:
@@ -300,125 +307,9 @@ class Interpreter(Calls):
             self.variables = outer
         return Const(None)
 
-    # -- programs
-
-    def _start(self, name: str, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
-        """What `subprocess` and its kin start."""
-        at = _first_line(self.places, node)
-        command = args[0] if args else keywords.get("args", Const(None))
-        if name.startswith("os.exec") and len(args) > 1:
-            command = args[1]
-        elif name == "asyncio.create_subprocess_exec":
-            command = Items(tuple(args))
-        shell = truth(keywords.get("shell", Const(False))) or name in ("os.system", "os.popen", "subprocess.getoutput")
-        around = self._around(at, keywords)
-        if shell or name.endswith("_shell"):
-            self.shell.nested(as_text(command, at), around, ())
-        elif isinstance(command, Items):
-            words = self._words(command, at)
-            if words:
-                around = replace(around, begin=self._begin(words, at))
-            self.shell.commands.run(words, around)
-        elif isinstance(command, Str):
-            self.shell.commands.run([Arg(command.text, at)], around)
-        elif isinstance(command, Unknown) and command.varies is None and self._depth:
-            pass  # a helper that runs whatever it is given
-        return Unknown(f"`{name}` gives what only a run shows")
-
-    def _words(self, command: Items, at: Location) -> list[Arg]:
-        found = []
-        for item in command.items:
-            text = as_text(item, at)
-            where = next((piece.where or piece.at for piece in text), at)
-            found.append(Arg(text, where))
-        return found
-
-    def _begin(self, words: list[Arg], at: Location) -> Location:
-        """Where a command begins: its first word, where that stands in this file."""
-        first = words[0].at
-        return first if first.file == at.file else at
-
-    def _around(self, at: Location, keywords: dict[str, Value]) -> Around:
-        given = keywords.get("env")
-        env = dict(self.environ)
-        if isinstance(given, Table):
-            env = dict(self.environ) if given.inherits else {}
-            env |= {
-                name: EnvVar(name, word(as_text(value, place), place), place) for name, value, place in given.entries
-            }
-        stdin = keywords.get("input")
-        folder = keywords.get("cwd")
-        return Around(
-            at,
-            env,
-            folder=folder.text if isinstance(folder, Str) else (),
-            conditions=self._conditions,
-            loops=self._loops,
-            stdin=stdin.text if isinstance(stdin, Str) else None,
-            script=self._name,
-        )
-
-    def _nemo_run(self, task: Value, executor: Value, node: ast.Call) -> Value:
-        """nemo-run's `run.run(script, executor=…)`, where both are plain."""
-        at = _first_line(self.places, node)
-        around = self._around(at, {})
-        given = executor.attributes if isinstance(executor, Record) else {}
-        job = Job(in_job=True)
-        if isinstance(executor, Record) and executor.kind == "SlurmExecutor":
-            place = executor.at or at
-            job = replace(
-                job,
-                nodes=_number(given.get("nodes"), place),
-                tasks_per_node=_number(given.get("ntasks_per_node"), place),
-                gpus_per_node=_number(given.get("gpus_per_node"), place),
-                walltime=_walltime(given.get("time"), place),
-            )
-            around = replace(around, job=job)
-        image = given.get("container_image")
-        variables = given.get("env_vars")
-        if isinstance(variables, Table):
-            added = {name: EnvVar(name, word(as_text(value, p), p), p) for name, value, p in variables.entries}
-            around = replace(around, env={**around.env, **added})
-        if isinstance(image, Str):
-            around = replace(
-                around, container=Arg(image.text, executor.at or at if isinstance(executor, Record) else at)
-            )
-        if isinstance(task, Record) and task.kind == "Script":
-            path, arguments, inline = (task.attributes.get(key) for key in ("path", "args", "inline"))
-            if isinstance(inline, Str):
-                self.shell.nested(inline.text, around, ())
-            elif isinstance(path, Str):
-                extra = arguments if isinstance(arguments, Items) else Items(())
-                head = Str((Piece("python", task.at or at),))
-                launcher = (head,) if (known(path.text) or "").endswith(".py") else ()
-                self.shell.commands.run(self._words(Items((*launcher, path, *extra.items)), at), around)
-        return Const(None)
-
-
-def _number(value: Value | None, at: Location) -> Fact:
-    if isinstance(value, Const) and type(value.value) is int:
-        return Fact(value.value, value.at or at)
-    return Fact(None, at, variation(value)) if value is not None else Fact()
-
-
-def _walltime(value: Value | None, at: Location) -> Walltime | None:
-    from ...trainer import walltime_seconds
-
-    text = known(value.text) if isinstance(value, Str) else None
-    seconds = walltime_seconds(text) if text is not None else None
-    where: Text = value.text if isinstance(value, Str) else ()
-    place = next((piece.where for piece in where if piece.where), at)
-    return Walltime(text or "", seconds, place) if seconds is not None else None
-
 
 def _loaded(target: ast.expr) -> ast.expr:
     """A target as an expression that reads it."""
     if isinstance(target, ast.Name):
         return ast.copy_location(ast.Name(target.id, ast.Load()), target)
     return target
-
-
-def _first_line(places: Places, node: ast.AST) -> Location:
-    start, end = places.span(node)
-    line = places.script.text[start:end].split("\n", 1)[0].rstrip()
-    return places.script.at(start, start + max(len(line), 1))

@@ -146,3 +146,38 @@ def same(one: Value, other: Value) -> bool:
     if isinstance(one, Items) and isinstance(other, Items):
         return len(one.items) == len(other.items) and all(map(same, one.items, other.items))
     return one is other or (isinstance(one, (Unknown, Name)) and one == other)
+
+
+def either(one: Value, other: Value, varies: Variation | None) -> Value:
+    """What a condition decides that is not known: another in each chunk where the condition is."""
+    if same(one, other):
+        return one
+    if varies is not None:
+        return Unknown("", varies)
+    if isinstance(one, Const) and one.value is None:
+        return other
+    if isinstance(other, Const) and other.value is None:
+        return one
+    return Unknown("a condition decides it", variation(one, other))
+
+
+def elements(value: Value) -> tuple[Value, ...] | None:
+    """The items that a loop goes over, where they are known."""
+    if isinstance(value, Items):
+        return value.items
+    return None
+
+
+def plain(value: Value) -> object:
+    """The Python value of a constant that no caller can replace, else None."""
+    if isinstance(value, Const) and not value.defaulted:
+        return value.value
+    if isinstance(value, Str) and not any(piece.defaulted for piece in value.text):
+        return known(value.text)
+    return None
+
+
+def shortened(written: str) -> str:
+    """Source on one line, at most 40 characters."""
+    line = " ".join(written.split())
+    return line if len(line) <= 40 else f"{line[:37]}..."
