@@ -77,8 +77,11 @@ class Project:
             found.setdefault(path, GivenLauncher(path, assigned=alone))
         if not found:
             repository = self.repository_of(config)
-            trainers = repository.trainers_of(config)
-            found = {path: GivenLauncher(path, trainers=trainers) for path in repository.launchers_naming(config)}
+            trainers, rivals = repository.trainers_of(config), repository.has_rivals(config)
+            found = {
+                path: GivenLauncher(path, trainers=trainers, rivals=rivals)
+                for path in repository.launchers_naming(config)
+            }
         return tuple(found.values())
 
     def repository_of(self, file: Path) -> Repository:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -147,6 +148,16 @@ class Repository:
                 or any(trainer in script.data for trainer in trainers)
                 or (_BUILT_NAME.search(script.data) and all(piece in script.data for piece in pieces))
             )
+        )
+
+    def has_rivals(self, config: Path) -> bool:
+        """Whether other YAML files have the name of a config."""
+        return self._stems[config.stem] > 1
+
+    @cached_property
+    def _stems(self) -> Counter[str]:
+        return Counter(
+            name.rpartition("/")[2].rpartition(".")[0] for name in self._names if name.endswith(YAML_SUFFIXES)
         )
 
     def trainers_of(self, config: Path) -> tuple[Path, ...]:

@@ -51,6 +51,7 @@ class GivenLauncher:
     path: Path
     assigned: bool = False
     trainers: tuple[Path, ...] = ()  #: training scripts that read the config where a command names none
+    rivals: bool = False  #: whether other files of the repository have the config's name
 
 
 @dataclass(frozen=True, slots=True)

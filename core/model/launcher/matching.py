@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -20,6 +21,7 @@ class Surroundings:
     root: Path  #: the repository's top
     presence: Presence
     trainers: tuple[Path, ...] = ()
+    rivals: bool = False  #: whether other files of the repository have the config's name
 
 
 def starting(launcher: Launcher, around: Surroundings, *, assigned: bool) -> tuple[Launch, ...] | None:
@@ -41,7 +43,7 @@ def names(launch: Launch, folder: Path, around: Surroundings) -> bool:
 
     Hydra looks for `--config-path` from the folder of the training script. A launcher may stand on another machine than
     the one it is written for, so any place where the path could begin is tried; where nothing stands at any of them, the
-    last folder has to be called like the config's.
+    last folder has to be called like the config's. Without a word about the folder, the name has to be the only one.
     """
     config = around.config
     if launch.config_name is None:
@@ -61,7 +63,7 @@ def names(launch: Launch, folder: Path, around: Surroundings) -> bool:
         if any(around.presence(each / config.name) for each in meant):
             return False
     folders = [*_parts(written), *(part for part in relative.parent.parts if part != "..")]
-    return not folders or folders[-1] == config.parent.name
+    return folders[-1] == config.parent.name if folders else not around.rivals
 
 
 def _bases(launch: Launch, folder: Path, around: Surroundings) -> Iterator[Path]:
@@ -98,8 +100,15 @@ def _normal(path: Path) -> Path:
 
 
 def _parts(word: Word | None) -> list[str]:
-    """The folders of a path that say something: not `.`, `..` and what is not known."""
+    """The folders of a path that say something: not `.`, `..` and what is not known.
+
+    Of a path that begins with a variable (`"$PWD/conf"`) the last folder is still what is written.
+    """
     text = _text(word)
+    if text is None and word is not None:
+        span = word.location.span
+        last = word.location.source.text[span.start : span.end].strip("\"'").rpartition("/")[2]
+        text = last if re.fullmatch(r"[\w.-]+", last) else None
     if text is None:
         return []
     return [part for part in PurePosixPath(text).parts if part not in ("/", ".", "..") and "$" not in part]
