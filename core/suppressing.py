@@ -47,7 +47,7 @@ def _candidates(document: Document, finding: Finding) -> Iterator[Edit]:
     line = source.lines.position(finding.location.span.start).line
     content = source.lines.line_span(line)
     for written in suppressions(document):
-        if written.line == line and not written.whole_file:
+        if written.line == line and not written.whole_file and written.code:
             inside = source.text.index("]", written.span.start)
             yield Edit(source.path, Span(inside, inside), f", {finding.code}")
             break
