@@ -18,6 +18,7 @@ from nemo_resumable.core.project import Project
 from .housekeeping import release
 from .store import NotingStore
 
+_UNUSED = "NR014"  #: of a suppression comment
 _serials = itertools.count()
 
 
@@ -29,6 +30,7 @@ class Result:
     analysis: Analysis
     reads: frozenset[Path]  #: every path that was asked for; one that is missing may come into being
     blends: frozenset[Path]  #: files that are judged as this config's blends
+    commented: frozenset[Path]  #: those of the blends that hold suppression comments
     is_config: bool
     serial: int  #: no other result has it
     seconds: float  #: of the processor: what other programs take says nothing of the next run
@@ -39,23 +41,25 @@ class Result:
         return self.analysis.models[0] if self.analysis.models else None
 
 
-def judge(project: Project, root: Path) -> Result:
-    """Judge one root. The project's store has to be a NotingStore."""
+def judge(project: Project, root: Path, commented: frozenset[Path] = frozenset()) -> Result:
+    """Judge one root. The project's store has to be a NotingStore; `commented` are its commented blends of last time."""
     store = project.store
     assert isinstance(store, NotingStore)
     store.asked = set()
     started = time.thread_time()
-    analysis = analyze(project, [root])
+    analysis = analyze(project, [root, *commented])
     blends = {
-        reading.document.source.path
+        reading.document.source.path: reading.document.source.text
         for model in analysis.models
         for reading in readings(model)
         if reading.role == BLEND
     }
+    now = frozenset(path for path, text in blends.items() if path != root and "nemo-resumable:" in text)
+    if now != commented:
+        analysis = analyze(project, [root, *now])
     reads = frozenset(store.asked | {root} | {finding.location.file for finding in analysis.findings})
-    return Result(
-        root, analysis, reads, frozenset(blends), bool(analysis.models), next(_serials), time.thread_time() - started
-    )
+    seconds = time.thread_time() - started
+    return Result(root, analysis, reads, frozenset(blends), now, bool(analysis.models), next(_serials), seconds)
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nemo_resumable.core.findings import Finding, FixKind
 from nemo_resumable.core.fixing import MAX_ROUNDS, fix
+from nemo_resumable.core.repository import is_script
 from nemo_resumable.core.suppressing import suppress
 from nemo_resumable.core.syntax.applying import apply_edits
 from nemo_resumable.core.text import Source
@@ -80,7 +81,8 @@ def mend(
     rounds: int = MAX_ROUNDS,
 ) -> Mended:
     """Make the chosen fixes, or without a choice all safe ones, verified as `check --fix` does. Raises NotMended."""
-    files = list(roots) or [result.root for result in view.results]
+    files = list(roots) or list(dict.fromkeys([*(result.root for result in view.results), view.path]))
+    files = [file for file in files if not is_script(file)]
     result = fix(view.project, files, only=only, rounds=rounds)
     if not result.texts:
         reasons = [reason for _, reason in result.dropped]

@@ -108,7 +108,8 @@ class Session:
         """What has to be judged so that a file is: the configs that read it, and itself where none reads it as a blend."""
         if not self.is_yaml(path):
             return sorted(self.analyses.configs_reading(path))
-        return [*sorted(self.analyses.configs_reading(path) - {path}), path]
+        others = sorted(self.analyses.configs_reading(path) - {path})
+        return others if self.projects.at(path).excludes(path) else [*others, path]
 
     def is_yaml(self, path: Path) -> bool:
         """Whether a file is read as YAML: by its name, or by what the editor says of it."""
@@ -147,7 +148,7 @@ class Session:
     def judge_now(self, path: Path) -> None:
         """Judge what is due for a file, here and now."""
         while due := self.due(path)[:1]:
-            self._keep([judge(self.project(due[0]), due[0])])
+            self._keep([judge(self.project(due[0]), due[0], self._commented(due[0]))])
 
     async def _judge_aside(self, path: Path) -> None:
         due = self.due(path)
@@ -156,12 +157,16 @@ class Session:
         generation = self.generation
         loop = asyncio.get_running_loop()
         for project, root in [(self.project(root), root) for root in due]:
-            result = await loop.run_in_executor(self._worker, judge, project, root)
+            result = await loop.run_in_executor(self._worker, judge, project, root, self._commented(root))
             if self.generation != generation:
                 return  # it speaks of a text that is no more; what is still due is found anew
             self._keep([result])
             if root != path and path in result.blends:
                 return
+
+    def _commented(self, root: Path) -> frozenset[Path]:
+        before = self.analyses.results.get(root)
+        return before.commented if before is not None else frozenset()
 
     def project(self, path: Path) -> Project:
         """The project of a file with the open texts in place of files."""

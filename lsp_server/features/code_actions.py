@@ -120,7 +120,7 @@ def _actions(view: FileView, params: types.CodeActionParams) -> Iterator[types.C
     for unit in mine:
         yield _quick_fix(view, unit, here, params.context.diagnostics)
     yield from _of_rules(view, units, mine)
-    for finding in here:
+    for finding in here if view.syntax.root is not None else ():
         yield types.CodeAction(
             f"Suppress {finding.code} on this line",
             QUICK_FIX,

@@ -239,3 +239,29 @@ def test_the_whole_workspace_where_the_user_wants_it(serve: Serve, project: Path
     previous = [{"uri": config, "value": reports[config]["resultId"]}]
     again = client.request("workspace/diagnostic", {"previousResultIds": previous})
     assert {item["uri"]: item["kind"] for item in again["items"]}[config] == "unchanged"
+
+
+def test_a_comment_in_a_blend_is_unused_where_no_config_needs_it(client: Any, project: Path) -> None:
+    """One config needs what another does not: the comment stays without a word."""
+    comment = "  # nemo-resumable: ignore[NR313] only one is weighted"
+    text = BLEND.replace("_tarred\n", f"_tarred{comment}\n")
+    (project / "blend.yaml").write_text(text)
+    (project / "second.yaml").write_text(CONFIG)
+    blend = client.open(project / "blend.yaml")
+    shown = client.until(blend, lambda found: "NR014" in codes(found))
+    unused = [each for each in shown if each["code"] == "NR014"]
+    assert len(unused) == 1  # the first entry has a weight, the second has none
+    assert unused[0]["range"]["start"]["line"] == 0
+    assert unused[0]["tags"] == [1]
+    assert "NR313" not in codes(shown)
+    fixes = client.actions(blend, unused[0]["range"], only=["quickfix"])
+    action = next(each for each in fixes if each["title"].startswith("Remove"))
+    assert client.applied(client.edit_of(action), {blend: text})[blend] == text.replace(comment, "", 1)
+
+
+def test_what_the_settings_exclude_is_left_alone(client: Any, project: Path) -> None:
+    (project / "vendored").mkdir()
+    (project / "vendored" / "conf.yaml").write_text(CONFIG)
+    (project / ".nemo-resumable.toml").write_text('exclude = ["vendored"]\n')
+    assert client.diagnostics(client.open(project / "vendored" / "conf.yaml")) == []
+    assert client.diagnostics(client.open(project / "conf.yaml"))
