@@ -356,6 +356,27 @@ def test_all_files_and_a_range_of_commits(make: Make) -> None:
     assert "error[NR007]" in ended.out
 
 
+def test_readme_shows_a_blocked_commit(make: Make, command: str) -> None:
+    """The README's example is the migrated one, which passes, after somebody took its fixed seed away."""
+    repository = make()
+    shutil.copytree(ROOT / "examples", repository.path / "examples")
+    inputs = ("--indexes-root", "/shared/idx", "--exclude-blocked", "--no-annotate", "--out", "out")
+    repository.run(command, "migrate", "examples/conf/salm_asr.yaml", *inputs)
+    config = repository.read("out/salm_asr-resumable.yaml").replace("out/train-resumable", "data_blends/train")
+    repository.write("data_blends/train.yaml", repository.read("out/train-resumable.yaml"))
+    repository.write("conf/salm_asr.yaml", config)
+    ended = repository.commit("Migrated")
+    assert ended.code == 0, ended.out
+    repository.write("conf/salm_asr.yaml", config.replace("shard_seed: 42", 'shard_seed: "randomized"', 1))
+    shown = re.findall(
+        r"```text\n\$ git commit -am \"(.*)\"\n((?:.*\n)*?)```", (ROOT / "README.md").read_text(encoding="utf-8")
+    )
+    ((message, output),) = shown
+    ended = repository.run("git", "commit", "-am", message)
+    assert ended.code == 1
+    assert ended.out.strip() == output.strip()
+
+
 def test_try_repo(source: tuple[Path, str], make: Make) -> None:
     repository = make()
     repository.write("conf/salm.yaml", BAD)
