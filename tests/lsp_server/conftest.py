@@ -71,6 +71,7 @@ class Client:
         self._answers: dict[int, dict[str, Any]] = {}
         self._number = 0
         self._mark = 0
+        self._versions: dict[str, int] = {}
         self._condition = threading.Condition()
         self._open = True
         command = [sys.executable, "-m", "nemo_resumable.hooks.cli", "lsp", *arguments]
@@ -216,6 +217,7 @@ class Client:
             assert isinstance(where, Path)
             text = where.read_bytes().decode()
         self._mark = len(self.heard)
+        self._versions[uri] = version
         item = {"uri": uri, "languageId": language, "version": version, "text": text}
         self.notify("textDocument/didOpen", {"textDocument": item})
         return uri
@@ -223,6 +225,7 @@ class Client:
     def change(self, uri: str, version: int, *changes: str | tuple[tuple[int, int], tuple[int, int], str]) -> None:
         """Change a text: a whole new one, or ((line, character), (line, character), text) for a part."""
         self._mark = len(self.heard)
+        self._versions[uri] = version
         events = [
             {"text": change}
             if isinstance(change, str)
@@ -242,6 +245,7 @@ class Client:
     def shut(self, uri: str) -> None:
         """Close a text."""
         self._mark = len(self.heard)
+        self._versions.pop(uri, None)
         self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
     def mark(self) -> None:
@@ -249,13 +253,16 @@ class Client:
         self._mark = len(self.heard)
 
     def pushed(self, uri: str, seconds: float = SECONDS) -> list[dict[str, Any]]:
-        """The diagnostics pushed for a file since the last change that was sent."""
+        """The diagnostics pushed for a file since the last change that was sent; those of an older version do not count."""
+        wanted = self._versions.get(uri)
 
         def found() -> list[dict[str, Any]]:
             return [
                 message["params"]
                 for message in self.heard[self._mark :]
-                if message["method"] == "textDocument/publishDiagnostics" and message["params"]["uri"] == uri
+                if message["method"] == "textDocument/publishDiagnostics"
+                and message["params"]["uri"] == uri
+                and (wanted is None or message["params"].get("version", wanted) == wanted)
             ]
 
         diagnostics: list[dict[str, Any]] = self.wait(found, f"diagnostics of {uri}", seconds)[-1]["diagnostics"]

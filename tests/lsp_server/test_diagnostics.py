@@ -38,8 +38,8 @@ def test_severities(client: Any, project: Path) -> None:
     assert _of(shown, "NR005")["severity"] == 2
     assert _of(shown, "NR004")["severity"] == 3
     client.change(client.open(project / "blend.yaml"), 2, "a: [\n")
-    fatal = client.pushed((project / "blend.yaml").as_uri())
-    assert _of(fatal, "NR001")["severity"] == 1
+    broken = client.until((project / "blend.yaml").as_uri(), lambda found: "NR001" in codes(found))
+    assert _of(broken, "NR001")["severity"] == 1
 
 
 def test_keys_that_nothing_reads_are_faded(client: Any, project: Path) -> None:
@@ -174,7 +174,7 @@ def test_names_are_answered_as_the_client_writes_them(client: Any, project: Path
     assert client.diagnostics(uri)
     # Another spelling of the same file is the same text.
     client.change((folder / "conf 1.yaml").as_uri(), 2, "data: {}\n")
-    assert client.pushed(uri) == []
+    client.until(uri, lambda shown: not shown)
 
 
 def test_several_folders_each_with_its_settings(serve: Serve, tmp_path: Path) -> None:
