@@ -290,6 +290,43 @@ def test_base_config_is_judged_through_what_is_based_on_it(make: Make) -> None:
     assert "conf/base.yaml is read by conf/derived.yaml." in ended.out
 
 
+LAUNCHER = """\
+#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=8
+#SBATCH --time=04:00:00
+#SBATCH --array=1-9%1
+export PYTHONPATH=/shared/code/Speech
+srun python examples/salm_train.py --config-path=../conf --config-name=salm data.train_ds.seed={seed}
+"""
+
+
+@pytest.mark.parametrize("name", ["run.sbatch", "slurm/run.slurm", "run.sh"])
+def test_launcher_is_judged_with_the_config_that_it_starts(make: Make, name: str) -> None:
+    repository = make()
+    repository.write(name, LAUNCHER.format(seed=42).replace("examples/", "/shared/code/Speech/examples/"))
+    ended = repository.commit()
+    assert ended.code == 0, ended.out
+    repository.write(name, LAUNCHER.format(seed="$RANDOM"))
+    ended = repository.commit()
+    assert ended.code == 1
+    assert f"{name}:7:" in ended.out
+    assert "error[NR501]" in ended.out
+    assert f"{name} starts conf/salm.yaml." in ended.out
+
+
+def test_config_is_judged_as_its_launchers_start_it(make: Make) -> None:
+    repository = make()
+    repository.write("run.sbatch", LAUNCHER.format(seed="$RANDOM"))
+    repository.commit_unchecked()
+    repository.write("not-tracked.sbatch", LAUNCHER.format(seed="$SLURM_JOB_ID"), stage=False)
+    repository.write("conf/salm.yaml", CLEAN + "# changed\n")
+    ended = repository.commit()
+    assert ended.code == 1
+    assert "run.sbatch:7:" in ended.out
+    assert "not-tracked" not in ended.out  # what git does not know is nobody else's launcher
+
+
 def test_deleted_blend_is_missed_by_the_configs_that_name_it(make: Make) -> None:
     repository = make()
     repository.git("rm", "-q", "conf/blends/train.yaml")
