@@ -8,9 +8,10 @@ import ipaddress
 import logging
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .server import Server
     from .transport import Channel
 
 USAGE_ERROR = 2
@@ -90,7 +91,8 @@ def _serve(channel: Channel) -> int:
 
     async def serve() -> None:
         inbox = Inbox(channel)
-        server.client.loop = asyncio.get_running_loop()
+        loop = server.client.loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: _tell(server, context))
         server.checker.tidy = housekeeping.tidy
         housekeeping.begin()
         server.protocol.set_writer(channel)
@@ -106,6 +108,13 @@ def _serve(channel: Channel) -> int:
     finally:
         server.stop()
     return 1
+
+
+def _tell(server: Server, context: dict[str, Any]) -> None:
+    """Tell the client of what went wrong where nobody was left to be told."""
+    error = context.get("exception")
+    if not isinstance(error, BrokenPipeError):
+        server.client.bug(error if isinstance(error, Exception) else RuntimeError(context.get("message")))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from nemo_resumable.core.settings_toml import TABLE, read_table
 SWITCHES: Mapping[str, bool] = {
     "scan-workspace": True,  # find in the background which configs reach which blend
     "workspace-diagnostics": False,  # also judge files that are not open
+    "indexes": False,  # look at the index files on this machine, as `check --indexes` does
     "inlay-hints": False,
 }
 #: What editors keep below the same key for themselves.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nemo_resumable.core.analysis import known_rule_names
 from nemo_resumable.core.project import Project
@@ -22,6 +22,9 @@ from nemo_resumable.core.settings import (
 
 from .options import Options
 from .store import Memo, NotingStore
+
+if TYPE_CHECKING:
+    from nemo_resumable.core.model.indexes import IndexReader
 
 
 @dataclass(slots=True)
@@ -63,7 +66,8 @@ class Projects:
         if known is None:
             options = self.options_at(path)
             settings = self._merged(self._load(folder), options.settings)
-            known = Project(settings, cwd, repositories=self.repositories)
+            reader = _index_reader() if options["indexes"] else None
+            known = Project(settings, cwd, repositories=self.repositories, indexes=reader)
             self._projects[folder, cwd] = known
         return known
 
@@ -93,3 +97,9 @@ class Projects:
             self.complain(str(error))
             chosen = merged(settings, **{name: value for name, value in options.items() if name != "runtime"})
         return chosen
+
+
+def _index_reader() -> IndexReader:
+    from nemo_resumable.core.model.indexes import IndexReader  # loaded only where somebody wants it
+
+    return IndexReader()

@@ -26,6 +26,7 @@ _T = TypeVar("_T")
 
 #: A run that takes no longer than this is made at once, on the thread that reads messages.
 AT_ONCE_SECONDS = 0.02
+INDEX_SUFFIXES = (".idx", ".idxpack")
 SETTINGS_FILES = (OWN_FILE, "pyproject.toml")
 UNKNOWN_SECONDS = 1.0
 
@@ -80,8 +81,8 @@ class Session:
         """Files have changed on disk, came or went; those that are open stay what the editor says."""
         paths = list(paths)
         changed = [path for path in paths if self.documents.at(path) is None]
-        if any(path.name in SETTINGS_FILES for path in paths):
-            self.reconfigured()
+        if any(path.name in SETTINGS_FILES or path.suffix in INDEX_SUFFIXES for path in paths):
+            self.reconfigured()  # what was seen of index files is remembered with the settings
         if any(is_script(path) for path in paths):  # it may start any config by now, or none
             self.analyses.stale.update(self.analyses.results)
         self.projects.repositories.forget()

@@ -101,3 +101,25 @@ def test_a_checkout_under_the_servers_feet(client: Any, project: Path) -> None:
     client.until((project / "blend.yaml").as_uri(), lambda shown: "NR313" not in codes(shown))
     client.change(uri, 2, CONFIG + "\n")
     assert "NR110" in codes(client.pushed(uri))
+
+
+def test_index_files_where_the_user_wants_them_looked_at(serve: Serve, project: Path) -> None:
+    """A sidecar that is built meanwhile mends the finding."""
+    (project / "data").mkdir()
+    (project / "data" / "en.jsonl").write_text('{"audio_filepath": "0.wav", "duration": 1}\n' * 3)
+    head, _, _ = CONFIG.partition("    input_cfg:")
+    text = head + (
+        "    indexed: true\n    use_stateful_dataloader: true\n    force_map_dataset: false\n    shard_seed: 42\n"
+        "    input_cfg:\n      - type: nemo\n        manifest_filepath: data/en.jsonl\n"
+    )
+    quiet = serve()
+    quiet.initialize(project)
+    assert "NR801" not in codes(quiet.pushed(quiet.open(project / "conf.yaml", text)))
+    client = serve()
+    client.initialize(project, options={"indexes": True})
+    uri = client.open(project / "conf.yaml", text)
+    assert "NR801" in codes(client.pushed(uri))
+    offsets = [0, 43, 86, 129]
+    (project / "data" / "en.jsonl.idx").write_bytes(b"".join(offset.to_bytes(8, "little") for offset in offsets))
+    _tell(client, (project / "data" / "en.jsonl.idx", CREATED))
+    client.until(uri, lambda shown: "NR801" not in codes(shown))
