@@ -18,7 +18,7 @@ _COMMENT = re.compile(
 )
 #: What others write to silence a tool, and our own form with something missing; other comments that name us are prose.
 _MEANT = re.compile(
-    r"(?:^|(?<=\s))#\s*nemo[-_]resumable\s*:?\s*(?:ignore|disable|suppress|noqa|skip|allow|off)\b[^\n\r]*", re.M | re.I
+    r"(?:^|(?<=\s))#\s*nemo[-_]resumable\s*:?\s*(?:ignore|disable|suppress|noqa|skip|allow|off)\b[^\n\r]*", re.M
 )
 
 
@@ -40,7 +40,8 @@ class Suppression:
 def suppressions(document: Document) -> tuple[Suppression, ...]:
     """The suppressions written in a file, those that were only meant as such (without a code) at the end."""
     source = document.source
-    if "nemo" not in source.text or not _MEANT.search(source.text):
+    # Most files say nothing of us, and a search for the words is many times faster than one for a comment.
+    if "nemo-resumable" not in source.text and "nemo_resumable" not in source.text:
         return ()
     found = []
     whole: set[int] = set()
