@@ -220,9 +220,17 @@ def _region(location: Location) -> _Json:
 def _artifact(file: Path, report: Report) -> _Json:
     """Where a file is: from the repository's top on, so that the log says the same on every machine."""
     name = report.in_repository(file)
-    return {"uri": quote(name), "uriBaseId": ROOT} if name != file.as_posix() else {"uri": _address(name)}
+    return {"uri": _escaped(name), "uriBaseId": ROOT} if name != file.as_posix() else {"uri": _address(name)}
 
 
 def _address(path: str) -> str:
     """An absolute path as an address."""
-    return f"file://{'' if path.startswith('/') else '/'}{quote(path, safe='/:')}"
+    return f"file://{'' if path.startswith('/') else '/'}{_escaped(path, '/:')}"
+
+
+def _escaped(path: str, safe: str = "/") -> str:
+    """A path as part of an address; bytes of a name that is no UTF-8 as they are."""
+    try:
+        return quote(path, safe, errors="surrogateescape")
+    except UnicodeEncodeError:
+        return quote(path, safe, errors="surrogatepass")

@@ -11,6 +11,8 @@ from xml.etree import ElementTree
 
 import junitparser
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from nemo_resumable.core.analysis import Analysis, ConfigResult
 from nemo_resumable.core.findings import Finding, Location, Severity
 from nemo_resumable.core.text import Source, Span
@@ -223,3 +225,25 @@ def test_machines_get_no_colours_and_files_the_same_bytes(
 def test_the_same_input_gives_the_same_bytes(run: Run, config: Path) -> None:
     for form in ("json", "sarif", "github", "gitlab", "junit"):
         assert run("check", "--format", form).out == run("check", "--format", form).out
+
+
+#: With lone surrogates, which stand for bytes of file names that are no UTF-8.
+ANYTHING = st.text(st.characters(exclude_categories=()), max_size=40)
+NAMES = st.text(st.characters(exclude_categories=(), exclude_characters="/\0"), min_size=1, max_size=20)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(ANYTHING, NAMES)
+def test_any_text_is_carried(message: str, name: str) -> None:
+    """Whatever stands in a file or is a file's name: no format breaks, no command of GitHub's comes into being."""
+    one = report(found(message, subject=message, file=f"a{name}"))
+    for form in ("github", "gitlab", "junit", "sarif", "json"):
+        data = render(one, form, color=False).encode("utf-8", "backslashreplace").decode("utf-8")
+        if form == "github":
+            (read,) = annotations(data)
+            assert len([line for line in data.split("\n") if line.lstrip().startswith("::")]) == 1
+            assert read["message"].count("\n") == message.count("\n")
+        elif form == "junit":
+            assert ElementTree.fromstring(data).attrib["failures"] == "1"
+        else:
+            json.loads(data)
