@@ -225,7 +225,7 @@ def _artifact(file: Path, report: Report) -> _Json:
 
 def _address(path: str) -> str:
     """An absolute path as an address."""
-    return f"file://{'' if path.startswith('/') else '/'}{_escaped(path, '/:')}"
+    return "file://" + ("" if path.startswith("/") else "/") + _escaped(path, "/:")
 
 
 def _escaped(path: str, safe: str = "/") -> str:
