@@ -15,7 +15,7 @@ from .jobs import Job
 from .texts import Arg, Text, cut, fixed, flat, known, word
 
 if TYPE_CHECKING:
-    from .commands import Around
+    from .around import Around
     from .recording import Recorder
 
 _TRAINS = re.compile(r"(?:^|_)(?:train|finetune|pretrain)(?:_|\.py$|$)|speech_to_text_|(?:_train|_finetune)\.py$")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import os
 from pathlib import Path
 
@@ -29,9 +31,7 @@ def read_launcher(source: Source) -> Launcher:
     script = Script.of(source)
     if script.text.strip():
         if kind == "python":
-            from .python.running import run_python
-
-            run_python(script, recorder, _Files(source.path), source.path.name)
+            _python(script, recorder, source.path)
         else:
             from .shell.running import Shell
             from .shell.state import State
@@ -45,6 +45,21 @@ def read_launcher(source: Source) -> Launcher:
         tuple(recorder.index_builds),
         tuple(recorder.gaps.values()),
     )
+
+
+def _python(script: Script, recorder: Recorder, path: Path) -> None:
+    """Walk a launcher in Python; one that does not parse is a gap."""
+    from .python.running import Exit, Interpreter
+
+    try:
+        tree = ast.parse(script.text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None) or 1
+        start = sum(len(each) + 1 for each in script.text.split("\n")[: line - 1])
+        recorder.gap(script.at(start, start + 1), "the launcher is no Python that can be parsed")
+        return
+    with contextlib.suppress(Exit, RecursionError):
+        Interpreter(script, recorder, _Files(path), path.name).module(tree)
 
 
 def _kind(source: Source) -> str:

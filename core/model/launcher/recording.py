@@ -12,7 +12,7 @@ from .jobs import Job
 from .texts import Arg, Text, word
 
 if TYPE_CHECKING:
-    from .commands import Around
+    from .around import Around
 
 _MAX_LAUNCHES = 200
 

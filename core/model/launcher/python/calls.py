@@ -227,7 +227,7 @@ class Calls(Expressions):
             if isinstance(default, Const):
                 base.attributes[target or ""] = replace(default, defaulted=True)
             elif isinstance(default, Str):
-                base.attributes[target or ""] = Str(tuple(replace(piece, defaulted=True) for piece in default.text))
+                base.attributes[target or ""] = default  # one value for all chunks that the script starts
         elif name in ("parse_args", "parse_known_args"):
             namespace = Record("namespace", dict(base.attributes), at)
             return (

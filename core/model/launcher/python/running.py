@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 from collections.abc import Callable
 
 from ....findings import Location
@@ -33,7 +32,7 @@ from .values import (
 _MAX_STEPS = 20_000
 _MAX_DEPTH = 25
 _MAX_TURNS = 60
-Load = Callable[[str], "Script | None"]
+Load = Callable[[str], "Script | None"]  #: another script by its path
 
 
 class _Return(Exception):
@@ -41,21 +40,8 @@ class _Return(Exception):
         self.value = value
 
 
-class _Exit(Exception):
+class Exit(Exception):
     """The script ends here."""
-
-
-def run_python(script: Script, recorder: Recorder, load: Load, name: str) -> None:
-    """Walk a launcher in Python; one that does not parse is a gap."""
-    try:
-        tree = ast.parse(script.text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = getattr(error, "lineno", None) or 1
-        start = sum(len(each) + 1 for each in script.text.split("\n")[: line - 1])
-        recorder.gap(script.at(start, start + 1), "the launcher is no Python that can be parsed")
-        return
-    with contextlib.suppress(_Exit, RecursionError):
-        Interpreter(script, recorder, load, name).module(tree)
 
 
 class Interpreter(Starts):
@@ -71,8 +57,7 @@ class Interpreter(Starts):
         self._name = name
         self._loops: tuple[str, ...] = ()
         self._conditions: tuple[tuple[Variation | None, Location], ...] = ()
-        self._steps = self._depth = 0
-        self._globals = self.variables
+        self._steps, self._depth, self._globals = 0, 0, self.variables
 
     def module(self, tree: ast.Module) -> None:
         """The whole script."""
@@ -83,7 +68,7 @@ class Interpreter(Starts):
             self._steps += 1
             if self._steps > _MAX_STEPS:
                 self.recorder.gap(self.places.at(statement), "the launcher is too long to be followed to its end")
-                raise _Exit
+                raise Exit
             method = getattr(self, f"_do_{type(statement).__name__.lower()}", None)
             if method is not None:
                 method(statement)
@@ -157,11 +142,11 @@ class Interpreter(Starts):
                 ends.append(self.variables)
             except _Return as found:
                 left = left or found
-            except _Exit:
+            except Exit:
                 pass
         self.variables, self._conditions = before, conditions
         if not ends:
-            raise left or _Exit
+            raise left or Exit
         for name in {name for end in ends for name in end}:
             values = [end[name] for end in ends if name in end]
             value = values[0]
@@ -262,7 +247,7 @@ class Interpreter(Starts):
             return self.start(name, node, args, keywords)
         if name in ("sys.exit", "exit", "quit", "os._exit"):
             if self._depth == 0 and not self._conditions:
-                raise _Exit
+                raise Exit
             return Const(None)
         if name in ("run.run", "nemo_run.run") and args and "executor" in keywords:
             return self.nemo_run(args[0], keywords["executor"], node)

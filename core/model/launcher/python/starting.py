@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ....findings import Location
 from ...trainer import walltime_seconds
-from ..commands import Around
+from ..around import Around
 from ..facts import EnvVar, Fact, Variation, Walltime
 from ..jobs import Job
 from ..shell.running import Shell

@@ -19,7 +19,7 @@ class Str:
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A number, a truth value or None; `defaulted` where a caller may give another."""
+    """A number, a truth value or None; `defaulted` where a caller may give another, which decides no condition then."""
 
     value: int | float | bool | None
     at: Location | None = None
@@ -91,7 +91,7 @@ def as_text(value: Value, at: Location) -> Text:
     if isinstance(value, Str):
         return value.text
     if isinstance(value, Const):
-        return (Piece(str(value.value), at, defaulted=value.defaulted, drawn=value.drawn),)
+        return (Piece(str(value.value), at, drawn=value.drawn),)
     if isinstance(value, Unknown):
         return (Piece(None, at, reason=value.reason, varies=value.varies, drawn=value.drawn, name=value.name),)
     return (Piece(None, at, reason="it is no plain text"),)

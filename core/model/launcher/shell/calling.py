@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ....findings import Location
-from ..commands import Around, Commands
+from ..around import Around
+from ..commands import Commands
 from ..facts import EnvVar
 from ..texts import Arg, Script, Text, flat, unknown, word
 from .builtins import Call, carry_out, printf_to, switches_on

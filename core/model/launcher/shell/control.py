@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ....findings import Location
-from ..commands import Around
+from ..around import Around
 from ..facts import Variation
 from ..texts import Script, known, unknown, varying
 from .conditions import DOUBT, Doubt, Truth, both, condition, either, matches, opposite, test_words, truth_of

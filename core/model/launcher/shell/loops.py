@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ....findings import Location
-from ..commands import Around
+from ..around import Around
 from ..facts import Variation
 from ..recording import Recorder
 from ..texts import Arg, Piece, Script, known, unknown, varying

@@ -6,7 +6,7 @@ import contextlib
 import re
 from typing import TYPE_CHECKING
 
-from ..commands import Around
+from ..around import Around
 from ..texts import Arg, Script, Text, concat, cut, flat, unknown
 from .control import Stop
 from .expanding import Expander

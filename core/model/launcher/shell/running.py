@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from ..commands import Around, Commands
+from ..around import Around
+from ..commands import Commands
 from ..facts import EnvVar
 from ..jobs import Job, header, variables
 from ..recording import Recorder
