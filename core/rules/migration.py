@@ -34,7 +34,10 @@ class Migration:
     def reason(self) -> str:
         """Why the group is withheld in place, or "" when it is not."""
         if self.drops:
-            return f"{self.drops} does not know `indexed` and streams: with a fixed `shard_seed` every rank would draw the same items"
+            return (
+                f"{self.drops} does not know `indexed` and streams: with a fixed `shard_seed` every rank would draw the same "
+                "items"
+            )
         if self.refuses:
             return f"{self.refuses} has no indexes: every source would raise at start-up once indexed"
         if self.streaming:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from ....findings import Location
 from ..facts import Variation
@@ -33,7 +35,7 @@ _SAME = frozenset(
 _KEPT = frozenset(
     {"strip", "rstrip", "lstrip", "as_posix", "resolve", "absolute", "expanduser", "copy", "lower", "upper"}
 )
-_NUMBERS = {"max": max, "min": min, "abs": abs, "round": round}
+_NUMBERS: dict[str, Callable[..., Any]] = {"max": max, "min": min, "abs": abs, "round": round}
 
 
 class Calls(Expressions):
@@ -50,7 +52,7 @@ class Calls(Expressions):
         if name in _NUMBERS and args and all(isinstance(arg, Const) for arg in args):
             numbers = [arg.value for arg in args if isinstance(arg, Const)]
             try:
-                return replace(args[0], value=_NUMBERS[name](*numbers))  # type: ignore[type-var, call-overload]
+                return replace(args[0], value=_NUMBERS[name](*numbers))
             except (TypeError, ValueError):
                 pass
         if name in ("list", "tuple", "sorted", "reversed") and args and isinstance(args[0], Items):

@@ -6,6 +6,7 @@ import ast
 import operator
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from ....findings import Location
 from ..facts import Variation
@@ -40,7 +41,7 @@ _BINARY: dict[type[ast.operator], Callable[[int | float, int | float], int | flo
     ast.Mod: operator.mod,
     ast.Div: operator.truediv,
 }
-_COMPARE: dict[type[ast.cmpop], Callable[[object, object], bool]] = {
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,

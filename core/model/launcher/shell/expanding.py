@@ -24,6 +24,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b"}
 _MISSED = re.compile(r"(?<!\\)(?:\\\\)*(\$([A-Za-z_]\w*|\d))")
 _MAX_WORDS = 2000
 _MAX_LENGTH = 200_000
+_MAX_PIECES = 5_000
 
 #: Runs a command substitution and says what it prints.
 Substitute = Callable[[Script, "Node", State], Text]
@@ -85,7 +86,7 @@ class Expander(Variables):
     def text(self, node: Node) -> Text:
         """The value of a word as one text."""
         text = self._text(node)
-        if len(text) > 1 and sum(len(piece.text or "") for piece in text) > _MAX_LENGTH:
+        if len(text) > _MAX_PIECES or (len(text) > 1 and sum(len(each.text or "") for each in text) > _MAX_LENGTH):
             return unknown("it is too long to be followed", at(self.script, node))
         return text
 
@@ -165,15 +166,16 @@ class Expander(Variables):
 
     def _units(self, node: Node, start: int, end: int, quotes: bool) -> Iterator[Node]:
         """The expansions and quoted parts in a stretch, from left to right, not those inside others."""
-        for child in node.children:
+        waiting = list(reversed(node.children))
+        while waiting:
+            child = waiting.pop()
             first, last = span(self.script, child)
             if last <= start or first >= end or not child.is_named:
                 continue
-            unit = child.type in EXPANSIONS or (quotes and child.type in _QUOTED)
-            if unit and first >= start and last <= end:
+            if (child.type in EXPANSIONS or (quotes and child.type in _QUOTED)) and first >= start and last <= end:
                 yield child
             else:
-                yield from self._units(child, start, end, quotes)
+                waiting += reversed(child.children)
 
     def _brought_in(self, node: Node) -> Text:
         """An expansion's pieces, which stand where the expansion does; parts of a command keep their own places."""

@@ -23,9 +23,11 @@ from .tree import at, first_line, parse, span, text_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_MAX_STEPS = 30_000
+_MAX_STEPS = 10_000
 _MAX_DEPTH = 25
-_MAX_TREE = 150
+_MAX_TREE = 60  # each level takes several frames of Python, and its stack is one for all
+_MAX_ITEMS = 5_000
+_MAX_LENGTH = 200_000
 #: Loads another script by its path, or None where it is not here.
 Load = Callable[[str], "Script | None"]
 
@@ -228,9 +230,14 @@ def _added(value: Var, before: Var) -> Var:
     if value.items is not None:
         if before.items is None and before.text and known(before.text) != "":
             return replace(value, items=(Arg(before.text, before.at), *value.items))
-        return replace(value, items=(before.items or ()) + value.items)
+        items = (before.items or ()) + value.items
+        if len(items) > _MAX_ITEMS:
+            return replace(value, items=None, text=unknown("it is too long to be followed", value.at))
+        return replace(value, items=items)
     if before.items is not None:
         return before
+    if len(before.text) > _MAX_ITEMS or sum(len(piece.text or "") for piece in before.text) > _MAX_LENGTH:
+        return replace(value, text=unknown("it is too long to be followed", value.at))
     return replace(value, text=before.text + value.text)
 
 
