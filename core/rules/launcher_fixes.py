@@ -11,16 +11,21 @@ if TYPE_CHECKING:
     from ..model.launcher.facts import Override
 
 _BLANK = " \t"
+_APART = "it is put together from several parts; change it by hand"
 
 
 def drop_override(override: Override) -> Fix:
     """The override taken out of its command, with the line it stands on where nothing else is there."""
+    if not _stands_alone(override):
+        return Fix(f"Drop the override of `{override.key}`", (), FixKind.CHOICE, withheld=_APART, artifact=False)
     edit = Edit(override.location.file, _extent(override.location), "")
     return Fix(f"Drop the override of `{override.key}`", (edit,), FixKind.CHOICE)
 
 
 def pin_override(override: Override, value: int) -> Fix:
     """The override with a fixed value, in the quotes it has."""
+    if not _stands_alone(override):
+        return Fix(f"Pin `{override.key}` to {value}", (), FixKind.CHOICE, withheld=_APART, artifact=False)
     source, span = override.location.source, override.location.span
     raw = source.text[span.start : span.end]
     body = raw.lstrip("fFrRbBuU")
@@ -38,6 +43,18 @@ def remove_statement(location: Location, title: str) -> Fix | None:
     if (text[around.start : location.span.start] + text[location.span.end : around.end]).strip():
         return None
     return Fix(title, (Edit(location.file, _whole_line(location), ""),), FixKind.CHOICE)
+
+
+def _stands_alone(override: Override) -> bool:
+    """Whether the place of an override is just this one word, key and value, and no part of a longer text."""
+    text, span = override.location.source.text, override.location.span
+    written = text[span.start : span.end]
+    _, sign, value = written.partition(f"{override.key}=")
+    if override.prefix != "~" and (not sign or not (value.strip("\"'") or override.value.text == "")):
+        return False
+    if "\n" in written or text[span.start - 1 : span.start] not in ("", *" \t\n\r([{"):
+        return False
+    return text[span.end : span.end + 1] in ("", *" \t\n\r)]},;&|\"'`")
 
 
 def _extent(location: Location) -> Span:

@@ -201,6 +201,24 @@ def test_dropping_an_item_of_a_list_in_python(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        '"data.train_ds.shard_seed=" + SEED',
+        '("data.train_ds.shard_seed="\n     "randomized")',
+        '*["data.train_ds." + key for key in ["shard_seed=randomized"]]',
+        '*"data.train_ds.shard_seed=randomized trainer.max_steps=5".split()',
+    ],
+)
+def test_an_override_in_parts_is_told_and_left_alone(tmp_path: Path, words: str) -> None:
+    head = 'import subprocess\nSEED = "randomized"\nsubprocess.run(["/v/bin/python", "salm_train.py", '
+    script = f'{head}"--config-name=config", {words}])\n'
+    (finding,) = [f for f in launched(tmp_path, script, name="submit.py").findings if f.code == "NR503"]
+    assert finding.fix is not None
+    assert not finding.fix.edits
+    assert "by hand" in finding.fix.withheld
+
+
+@pytest.mark.parametrize(
     ("override", "pinned"),
     [
         ("data.train_ds.seed=$RANDOM", "data.train_ds.seed=42"),

@@ -11,7 +11,7 @@ from ..around import Around
 from ..facts import EnvVar, Fact, Variation, Walltime
 from ..jobs import Job
 from ..shell.running import Shell
-from ..texts import Arg, Piece, Text, known, word
+from ..texts import Arg, Piece, Text, known, place, word
 from .calls import Calls
 from .strings import Places
 from .values import Const, Items, Record, Str, Table, Unknown, Value, as_text, truth, variation
@@ -59,8 +59,7 @@ class Starts(Calls):
         found = []
         for item in command.items:
             text = as_text(item, at)
-            where = next((piece.where or piece.at for piece in text), at)
-            found.append(Arg(text, where))
+            found.append(Arg(text, place(text, at)))
         return found
 
     def _begin(self, words: list[Arg], at: Location) -> Location:
