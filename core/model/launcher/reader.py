@@ -29,14 +29,11 @@ def read_launcher(source: Source) -> Launcher:
         return Launcher(source, kind, gaps=(Unread(start, f"a launcher of {size} KiB is not read"),))
     recorder = Recorder()
     script = Script.of(source)
-    if script.text.strip():
-        if kind == "python":
-            _python(script, recorder, source.path)
-        else:
-            from .shell.running import Shell
-            from .shell.state import State
-
-            Shell(recorder, _Files(source.path), source.path.name).run(script, State())
+    try:
+        if script.text.strip():
+            _walk(script, kind, source.path, recorder)
+    except RecursionError:
+        recorder.gap(Location(source, Span(0, 1)), "the launcher is nested too deeply to be followed to its end")
     return Launcher(
         source,
         kind,
@@ -45,6 +42,16 @@ def read_launcher(source: Source) -> Launcher:
         tuple(recorder.index_builds),
         tuple(recorder.gaps.values()),
     )
+
+
+def _walk(script: Script, kind: str, path: Path, recorder: Recorder) -> None:
+    """Walk a launcher by its kind."""
+    if kind == "python":
+        return _python(script, recorder, path)
+    from .shell.running import Shell
+    from .shell.state import State
+
+    return Shell(recorder, _Files(path), path.name).run(script, State())
 
 
 def _python(script: Script, recorder: Recorder, path: Path) -> None:

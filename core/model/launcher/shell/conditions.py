@@ -22,11 +22,13 @@ class Doubt:
     """Whether something holds is not known: because it is the caller's to decide, or only a run shows it."""
 
     caller: bool = False
+    succeeds: bool = False  #: a command that is there to succeed, and no test
 
 
 #: True, False, why it is another in each chunk, or why it is not known.
 Truth = bool | Variation | Doubt
 DOUBT = Doubt()
+SUCCEEDS = Doubt(succeeds=True)
 _COMPARED = {"-eq": "==", "-ne": "!=", "-lt": "<", "-le": "<=", "-gt": ">", "-ge": ">="}
 _FILES = frozenset(
     [
@@ -59,6 +61,8 @@ _MAX_PATTERN = 200
 
 def opposite(truth: Truth) -> Truth:
     """What `!` makes of it."""
+    if isinstance(truth, Doubt):
+        return Doubt(truth.caller)
     return not truth if isinstance(truth, bool) else truth
 
 
@@ -73,6 +77,8 @@ def both(left: Truth, right: Truth) -> Truth:
 
 def either(left: Truth, right: Truth) -> Truth:
     """`left || right`."""
+    if isinstance(left, Doubt) and left.succeeds:
+        return left
     return opposite(both(opposite(left), opposite(right)))
 
 

@@ -9,7 +9,7 @@ from ....findings import Location
 from ..around import Around
 from ..facts import Variation
 from ..texts import Script, known, unknown, varying
-from .conditions import DOUBT, Doubt, Truth, both, condition, either, matches, opposite, test_words, truth_of
+from .conditions import DOUBT, SUCCEEDS, Doubt, Truth, both, condition, either, matches, opposite, test_words, truth_of
 from .expanding import Expander
 from .state import State, merge
 from .tree import first_line, text_of
@@ -69,31 +69,45 @@ class Control:
         self._one(script, node, state, around)
         if kind == "command" and text_of(script, node).startswith("getopts"):
             return Doubt(caller=True)
-        return DOUBT
+        return SUCCEEDS if kind in ("command", "redirected_statement", "pipeline") else DOUBT
 
     def _list(self, script: Script, node: Node, state: State, around: Around | None) -> Truth:
-        """`a && b`, `a || b`: the right side runs unless the left says for sure that it does not."""
-        inner = [child for child in node.children if child.is_named]
-        sign = next((child.type for child in node.children if child.type in ("&&", "||")), "&&")
-        if len(inner) != 2:
-            self._all(script, inner, state, around)
-            return DOUBT
-        left = self._test(script, inner[0], state, around)
+        """`a && b || c`: what stands behind a sign runs unless what comes before says for sure that it does not."""
+        rest: list[tuple[str, Node]] = []
+        where = first_line(script, node)
+        while node.type == "list":
+            inner = [child for child in node.children if child.is_named and child.type != "comment"]
+            if len(inner) != 2:
+                self._all(script, inner, state, around)
+                return DOUBT
+            rest.append((next((child.type for child in node.children if child.type in ("&&", "||")), "&&"), inner[1]))
+            node = inner[0]
+        truth = self._test(script, node, state, around)
+        for sign, each in reversed(rest):
+            truth = self._joined(script, truth, sign, each, state, around, where)
+        return truth
+
+    def _joined(
+        self,
+        script: Script,
+        left: Truth,
+        sign: str,
+        node: Node,
+        state: State,
+        around: Around | None,
+        where: Location,
+    ) -> Truth:
+        """What stands behind `&&` or `||`, once what comes before it is known."""
         if isinstance(left, bool):
-            if left is (sign == "||"):
-                return left
-            return self._test(script, inner[1], state, around)
+            return left if left is (sign == "||") else self._test(script, node, state, around)
+        if sign == "&&" and isinstance(left, Doubt) and left.succeeds:
+            return self._test(script, node, state, around)  # `cd x && train`
         right: list[Truth] = [DOUBT]
 
         def run(branch: State) -> None:
-            right[0] = self._test(script, inner[1], branch, around)
+            right[0] = self._test(script, node, branch, around)
 
-        if inner[0].type in ("test_command", "negated_command", "compound_statement", "list") or _jumps(
-            script, inner[1]
-        ):
-            self._branches([run, _nothing], left, state, first_line(script, node))
-        else:
-            run(state)  # `cd x && train`: a command that is there to succeed
+        self._branches([run, _nothing], left, state, where)
         return both(left, right[0]) if sign == "&&" else either(left, right[0])
 
     def _if(self, script: Script, node: Node, state: State, around: Around | None) -> None:
@@ -215,18 +229,3 @@ class Control:
 
 def _nothing(state: State) -> None:
     """A branch in which nothing happens."""
-
-
-def _jumps(script: Script, node: Node) -> bool:
-    """Whether a statement is there for when something fails."""
-    words = text_of(script, node).lstrip("{( \n").split(None, 1)
-    return bool(words) and words[0].rstrip(";") in (
-        "exit",
-        "return",
-        "continue",
-        "break",
-        "echo",
-        "printf",
-        "die",
-        "fail",
-    )
