@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..model.storage import storage_of
 from .facts import trainer_rows, value, world_phrase
+from .ticks import Ticks
 
 if TYPE_CHECKING:
     from .index_script import Inputs
@@ -16,6 +17,7 @@ def checklist(migration: Migration, inputs: Inputs) -> str:
     """The checklist's text."""
     config = migration.migrated
     storage = storage_of(config.datasets)
+    ticks = Ticks(migration)
     lines = [
         f"# Before `{migration.config.document.source.path.name}` is launched",
         "",
@@ -47,10 +49,12 @@ def checklist(migration: Migration, inputs: Inputs) -> str:
     if storage.remote:
         lines += [
             f"- [ ] The `aistore` SDK is installed in the training environment (sources on {storage.named}).",
-            "- [ ] `AIS_ENDPOINT` is exported to every rank and the endpoint answers from a compute node.",
-            "- [ ] `USE_AIS_GET_BATCH=true` is exported: audio is fetched when a batch is built, instead of one open tar reader "
-            "per shard. Only this variable counts, no YAML key.",
-            "- [ ] `USE_AIS_INDIVIDUAL_GETS` is unset, or set together with `USE_AIS_GET_BATCH` on purpose.",
+            f"{ticks.box('NR601', seen=ticks.environment)} `AIS_ENDPOINT` is exported to every rank.{ticks.told('NR601')}",
+            "- [ ] The endpoint answers from a compute node, and one object of each bucket comes through its batch endpoint.",
+            f"{ticks.box('NR602', seen=ticks.environment)} `USE_AIS_GET_BATCH=true` is exported: audio is fetched when a batch is "
+            f"built, instead of one open tar reader per shard. Only this variable counts, no YAML key.{ticks.told('NR602')}",
+            f"{ticks.box('NR603', seen=ticks.environment)} `USE_AIS_INDIVIDUAL_GETS` is unset, or set together with "
+            f"`USE_AIS_GET_BATCH` on purpose.{ticks.told('NR603')}",
         ]
     elif storage.local:
         lines.append("- [ ] Every local data path of the blend is mounted under the same name on every node.")
@@ -60,15 +64,24 @@ def checklist(migration: Migration, inputs: Inputs) -> str:
     lines += ["", "## 4. One seed, one topology", ""]
     for dataset in config.training:
         lines += [
-            f"- [ ] `{dataset.subject}`: `seed` is {value(dataset['seed'])}, `shard_seed` is {value(dataset['shard_seed'])}; the "
-            "launcher passes no seed, and above all none drawn anew for each chunk.",
-            f"- [ ] `{dataset.subject}`: `num_workers` is {value(dataset['num_workers'])} in every chunk.",
+            f"{ticks.box('NR501', 'NR502', seen=ticks.launched)} `{dataset.subject}`: `seed` is {value(dataset['seed'])}, "
+            f"`shard_seed` is {value(dataset['shard_seed'])}; the launcher passes no seed, and above all none drawn anew for each "
+            f"chunk.{ticks.told('NR501', 'NR502')}",
+            f"{ticks.box('NR504', 'NR113', seen=ticks.launched)} `{dataset.subject}`: `num_workers` is "
+            f"{value(dataset['num_workers'])} in every chunk.",
         ]
     if config.training:
-        lines.append(f"- [ ] Topology: {world_phrase(config, config.training[0])}.")
-    lines.append(
-        "- [ ] Tensor, context and pipeline parallel sizes stay as they are: they change the data-parallel size."
-    )
+        agree = ticks.box("NR504", "NR505", "NR409", seen=ticks.counted)
+        lines.append(f"{agree} Topology: {world_phrase(config, config.training[0])}.{ticks.told('NR504', 'NR505')}")
+    lines += [
+        f"{ticks.box('NR504', seen=ticks.launched)} Tensor, context and pipeline parallel sizes stay as they are: they change the "
+        "data-parallel size.",
+        f"{ticks.box('NR408', seen=ticks.timed)} The walltime is at least {config.context.walltime_margin} minutes above "
+        f"`max_time_per_run`.{ticks.told('NR408')}",
+        f"{ticks.box('NR503', 'NR508', 'NR513', seen=ticks.launched)} No override or variable of the launcher undoes the "
+        f"config.{ticks.told('NR503', 'NR508', 'NR513')}",
+        f"{ticks.box('NR509', seen=ticks.launched)} Every chunk runs with the same NeMo and Lhotse.{ticks.told('NR509')}",
+    ]
     wrong = [row for row in trainer_rows(config) if row.state == "change"]
     for row in wrong:
         lines.append(f"- [ ] `{row.key}` is {row.value}; it has to be {row.wanted}.")
@@ -85,7 +98,7 @@ def checklist(migration: Migration, inputs: Inputs) -> str:
 
 
 def _indexes(migration: Migration, inputs: Inputs, lines: list[str], skipped: list[str]) -> None:
-    config = migration.migrated
+    config, ticks = migration.migrated, Ticks(migration)
     names = sorted({word.replace('"$HERE"/', "") for words in inputs.documents.values() for word in words})
     if names:
         lines.append(
@@ -110,10 +123,11 @@ def _indexes(migration: Migration, inputs: Inputs, lines: list[str], skipped: li
         for dataset in config.datasets
         if (root := dataset["indexes_root"].value) is not None and isinstance(root, str)
     }
+    staged = ticks.box("NR108", "NR506", "NR507", seen=ticks.launched)
     for root in sorted(roots):
         lines.append(
-            f"- [ ] `{root}` is the same mirror on every node and in every chunk; if it is node-local, it is copied there "
-            "before training starts, in each chunk."
+            f"{staged} `{root}` is the same mirror on every node and in every chunk; if it is node-local, it is copied there before "
+            f"training starts, in each chunk.{ticks.told('NR108', 'NR506', 'NR507')}"
         )
     if not roots:
         skipped.append("The mirror of `indexes_root`: none is set, sidecars lie beside the data.")

@@ -54,7 +54,7 @@ def _launch(launch: Launch) -> list[str]:
     rows = [
         ("starts", _word(launch.program)),
         ("config", " ".join(filter(None, (_word(launch.config_path or launch.config_dir), _word(launch.config_name))))),
-        ("ranks", f"{_fact(launch.nodes)} node(s) × {_fact(launch.ranks_per_node)}"),
+        ("nodes × ranks", f"{_fact(launch.nodes)} × {_fact(launch.ranks_per_node)}"),
         ("walltime", f"`{launch.walltime.written}`" if launch.walltime else "not stated"),
         ("chunks", launch.chain.by or ("one of several" if launch.chain.chained else "a single run")),
         ("Python", _word(launch.container) or _word(launch.python) or "by `PYTHONPATH`, or whatever the shell finds"),
@@ -91,7 +91,7 @@ def _word(word: Word | None) -> str:
 def _fact(fact: Fact) -> str:
     if fact.varies is not None:
         return f"another number in each chunk ({fact.varies.by})"
-    return "an unknown number of" if fact.value is None else str(fact.value)
+    return "(not stated)" if fact.value is None else str(fact.value)
 
 
 def storage_section(migration: Migration) -> list[str]:

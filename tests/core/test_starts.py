@@ -304,3 +304,41 @@ def test_walltime_of_the_runtime_context(tmp_path: Path, limit: str, walltime: s
     (tmp_path / "config.yaml").write_text(CONFIG.replace("00:03:40:00", limit), encoding="utf-8")
     project = Project(Settings(tmp_path, runtime={"walltime": walltime}), tmp_path)
     assert ("NR408" in loud(analyze(project, [tmp_path / "config.yaml"]))) is loud_
+
+
+# -- the artifacts
+
+
+def artifacts(folder: Path, script: str, config: str = CONFIG) -> tuple[str, str]:
+    from nemo_resumable.core.artifacts import prepare
+
+    (folder / ".git").mkdir(exist_ok=True)
+    (folder / "config.yaml").write_text(config, encoding="utf-8")
+    (folder / "train.sh").write_text(script, encoding="utf-8")
+    project = Project(Settings(folder), folder, launchers=(folder / "train.sh",))
+    files = prepare(project, folder / "config.yaml").files
+    return files["migration-report.md"].decode(), files["pre-flight-checklist.md"].decode()
+
+
+def test_the_report_says_what_the_launcher_starts(tmp_path: Path) -> None:
+    report, _ = artifacts(tmp_path, command("data.train_ds.seed=42", "data.train_ds.num_workers=$WORKERS"))
+    section = report[report.index("## Launcher") : report.index("## Storage")]
+    assert "### `train.sh`" in section
+    assert "| nodes × ranks | 2 × 8 |" in section
+    assert "| walltime | `4:00:00` |" in section
+    assert "`data.train_ds.seed` `42`" in section
+    assert "`$WORKERS` is not set in this file" in section
+    assert "- launcher `train.sh`" in report
+
+
+def test_the_checklist_ticks_what_was_seen(tmp_path: Path) -> None:
+    _, clean = artifacts(tmp_path, command())
+    assert "- [x] `data.train_ds`: `seed` is `42`" in clean
+    assert "- [x] Topology: 16 ranks" in clean
+    assert "- [x] The walltime is at least 10 minutes above" in clean
+    _, wrong = artifacts(tmp_path, command("data.train_ds.seed=$RANDOM", "trainer.devices=4"))
+    assert "- [ ] `data.train_ds`: `seed` is `42`" in wrong
+    assert "**NR501 at `train.sh:8`**" in wrong
+    assert "- [ ] Topology" in wrong
+    _, partly = artifacts(tmp_path, command().replace("srun", 'eval "$SETUP"\nsrun'))
+    assert "- [ ] `data.train_ds`: `seed` is `42`" in partly, "a part of the launcher was not read"
