@@ -126,8 +126,8 @@ def _indexes(migration: Migration, inputs: Inputs, lines: list[str], skipped: li
     staged = ticks.box("NR108", "NR506", "NR507", seen=ticks.launched)
     for root in sorted(roots):
         lines.append(
-            f"{staged} `{root}` is the same mirror on every node and in every chunk; if it is node-local, it is copied there before "
-            f"training starts, in each chunk.{ticks.told('NR108', 'NR506', 'NR507')}"
+            f"{staged} `{root}` is the same mirror on every node and in every chunk; if it is node-local, it is copied there "
+            f"before training starts, in each chunk.{ticks.told('NR108', 'NR506', 'NR507')}"
         )
     if not roots:
         skipped.append("The mirror of `indexes_root`: none is set, sidecars lie beside the data.")

@@ -10,7 +10,7 @@ from ..facts import EnvVar, Variation
 from ..recording import Recorder
 from ..shell.running import Shell
 from ..texts import Piece, Script, known, word
-from .starting import RUNNERS, Starts
+from .starting import EXPORTS, RUNNERS, Starts
 from .strings import Places
 from .values import (
     Const,
@@ -243,8 +243,8 @@ class Interpreter(Starts):
         if isinstance(function, Function):
             return self._own(function, args, keywords)
         name = function.dotted if isinstance(function, Name) else ""
-        if name in RUNNERS:
-            return self.start(name, node, args, keywords)
+        if name in RUNNERS or name in EXPORTS:
+            return self.start(name, node, args, keywords) if name in RUNNERS else self.export(node, args, keywords)
         if name in ("sys.exit", "exit", "quit", "os._exit"):
             if self._depth == 0 and not self._conditions:
                 raise Exit

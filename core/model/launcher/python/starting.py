@@ -19,6 +19,7 @@ from .values import Const, Items, Record, Str, Table, Unknown, Value, as_text, t
 _SUBPROCESS = "run call check_call check_output Popen getoutput"
 _OTHERS = "os.system os.popen os.execv os.execvp os.execve os.execvpe"
 _ASYNC = "asyncio.create_subprocess_exec asyncio.create_subprocess_shell"
+EXPORTS = ("os.environ.update", "os.environ.setdefault", "os.putenv")
 RUNNERS = frozenset([*(f"subprocess.{name}" for name in _SUBPROCESS.split()), *_OTHERS.split(), *_ASYNC.split()])
 
 
@@ -31,6 +32,19 @@ class Starts(Calls):
     _depth: int
     _loops: tuple[str, ...]
     _conditions: tuple[tuple[Variation | None, Location], ...]
+
+    def export(self, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """`os.environ.update(A=…)`, `os.environ.setdefault("A", …)`, `os.putenv("A", …)`."""
+        at = self.places.at(node)
+        entries = [entry for arg in args if isinstance(arg, Table) for entry in arg.entries]
+        entries += [
+            (keyword.arg, keywords[keyword.arg], self.places.at(keyword)) for keyword in node.keywords if keyword.arg
+        ]
+        if len(args) == 2 and (name := known(as_text(args[0], at))) is not None:
+            entries.append((name, args[1], at))
+        for name, value, place_of in entries:
+            self.environ[name] = EnvVar(name, word(as_text(value, place_of), place_of), place_of)
+        return Const(None)
 
     def start(self, name: str, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
         """What `subprocess` and its kin start."""
