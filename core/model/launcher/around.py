@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...findings import Location
-from .facts import NO_CHAIN, Chain, EnvVar, Fact, Variation
+from .facts import NO_CHAIN, Chain, EnvVar, Fact, Mount, Variation
 from .jobs import Job
 from .texts import Arg, Text
 
@@ -20,6 +20,7 @@ class Around:
     job: Job | None = None  #: the job whose body it is in
     step: Job | None = None  #: the srun step
     container: Arg | None = None
+    mounts: tuple[Mount, ...] = ()
     python: Arg | None = None
     folder: Text = ()
     open_files: Fact | None = None

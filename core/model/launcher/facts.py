@@ -86,6 +86,14 @@ NO_CHAIN = Chain()
 
 
 @dataclass(frozen=True, slots=True)
+class Mount:
+    """A folder of the machine that a container shows, and where it shows it."""
+
+    source: Word
+    target: Word
+
+
+@dataclass(frozen=True, slots=True)
 class Staging:
     """A copy of index files before training."""
 
@@ -95,6 +103,7 @@ class Staging:
     every_chunk: bool = True
     every_node: bool = False
     condition: Location | None = None  #: what it depends on, where it does not run in every chunk
+    named: bool = True  #: whether its paths speak of indexes; else it only may be a copy of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +129,7 @@ class Launch:
     staging: tuple[Staging, ...] = ()
     open_files: Fact | None = None  #: `ulimit -n`; None where the launcher does not set it
     folder: Word | None = None  #: the working directory, where the launcher changes it
+    mounts: tuple[Mount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from .recording import Recorder
 
 _TRAINS = re.compile(r"(?:^|_)(?:train|finetune|pretrain)(?:_|\.py$|$)|speech_to_text_|(?:_train|_finetune)\.py$")
+#: Programs with Hydra's command line that train nothing.
+_OTHERS = re.compile(
+    r"transcribe|(?:^|_)(?:eval|evaluate|infer|inference|generate|export|convert|predict)(?:_|\.py$|$)"
+)
 _HYDRA_FLAGS = {
     "--config-path": "path",
     "-cp": "path",
@@ -43,16 +47,18 @@ _COPY_VALUES = {
 }
 
 
-def is_training(words: list[Arg]) -> bool:
+def is_training(words: list[Arg], *, module: bool = False) -> bool:
     """Whether a program starts a training: by its name, Hydra's flags, or overrides of a training's sections."""
     name = PurePosixPath(words[0].shown).name
-    if not (name.endswith(".py") or "." not in name):
+    if not (name.endswith(".py") or "." not in name or module):
         return False
     flags = any(flat(arg.text).partition("=")[0] in _HYDRA_FLAGS for arg in words[1:])
     keys = [found.key.split(".")[0] for arg in words[1:] if (found := override_text(flat(arg.text))) is not None]
     overrides = any(key in _SECTIONS for key in keys)
-    if name.endswith(".py"):
-        return flags or overrides or bool(_TRAINS.search(name))
+    if name.endswith(".py") or module:
+        own = {arg.text for arg in words[1:] if flat(arg.text).startswith("--")}
+        plain = not own or flags  # flags of another kind than Hydra's: some other program
+        return (flags or overrides or (plain and bool(_TRAINS.search(name)))) and not _OTHERS.search(name)
     return flags and overrides  # a program without a suffix may be anything
 
 
@@ -97,6 +103,7 @@ def launch_of(words: list[Arg], around: Around, recorder: Recorder) -> Launch:
         _word(around.python),
         open_files=around.open_files,
         folder=word(around.folder, around.begin) if around.folder else None,
+        mounts=around.mounts,
     )
 
 
@@ -110,18 +117,25 @@ def _word(arg: Arg | None) -> Word | None:
 
 def _ranks(around: Around, job: Job | None, overrides: dict[str, Override]) -> tuple[Fact, Fact]:
     """Processes that really start on a node, and nodes."""
+    spread = around.step is not None or any(
+        name in around.starter for name in ("mpirun", "mpiexec", "ssh", "pdsh", "clush")
+    )
+    alone = around.job is not None and not spread  # the body of a job runs on its first node only
     if around.ranks is not None:
         nodes = around.torch_nodes or (job.node_count if job is not None else Fact(1))
         if job is not None and nodes.value is None and nodes.varies is None:
             nodes = job.node_count
-        return around.ranks, nodes
-    if job is not None:
+        return around.ranks, Fact(1) if alone else nodes
+    if job is not None and not alone:
         return job.ranks, job.node_count
+    if job is not None and (job.tasks.location is not None or job.tasks_per_node.location is not None):
+        return Fact(1), Fact(1)  # Lightning waits for Slurm's other tasks, and nothing starts them
     devices = overrides.get("trainer.devices")
     text = devices.value.text if devices is not None else None
+    nodes = NOTHING if any(name in around.env for name in ("NODE_RANK", "MASTER_ADDR", "WORLD_SIZE")) else Fact(1)
     if devices is not None and text is not None and text.isdigit():
-        return Fact(int(text), devices.location), Fact(1)  # Lightning starts them itself
-    return NOTHING, Fact(1)
+        return Fact(int(text), devices.location), nodes  # Lightning starts them itself
+    return NOTHING, nodes
 
 
 def _gpus(job: Job | None) -> Fact:
