@@ -35,7 +35,9 @@ def as_started(config: TrainingConfig, launch: Launch, overrides: Items[Override
     """
     root = config.composition.root
     layers = _layers([each for each in overrides if not into_a_list(config, each)])
-    exported = {name: found.value.text for name, found in launch.env.items() if found.reaches and found.value.text is not None}
+    exported = {
+        name: found.value.text for name, found in launch.env.items() if found.reaches and found.value.text is not None
+    }
     composition = Composition(
         Section((), (*layers, *root.layers)), config.composition.bases, config.composition.missing
     )

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from shutil import copytree
 
-from nemo_resumable.core.settings import OWN_FILE, load_settings
+from nemo_resumable.core.settings import OWN_FILE, load_settings, runtime_context
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -53,11 +53,14 @@ def test_output_is_real() -> None:
 
 
 def test_settings_are_read(tmp_path: Path) -> None:
-    (example,) = _TOML.findall(README.read_text(encoding="utf-8"))
-    (tmp_path / OWN_FILE).write_text(example, encoding="utf-8")
-    settings = load_settings(tmp_path)
-    assert settings.seed == 42
-    assert settings.severity == {"NR113": "error"}
+    """Every example of settings can be used as it stands."""
+    examples = _TOML.findall(README.read_text(encoding="utf-8"))
+    read = []
+    for example in examples:
+        (tmp_path / OWN_FILE).write_text(example, encoding="utf-8")
+        read.append(load_settings(tmp_path))
+    assert any(settings.seed == 42 and settings.severity == {"NR113": "error"} for settings in read)
+    assert any(runtime_context(settings).variables.get("USE_AIS_GET_BATCH") == "true" for settings in read)
 
 
 def test_files_that_are_named_exist() -> None:
