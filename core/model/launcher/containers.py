@@ -12,59 +12,12 @@ from .wrappers import is_open, mounted, pairs
 
 CONTAINERS = frozenset({"docker", "podman", "nerdctl", "singularity", "apptainer", "enroot"})
 _DOCKERS = frozenset({"docker", "podman", "nerdctl"})
-_ALONE = frozenset(
-    [
-        "--rm",
-        "-it",
-        "-ti",
-        "-i",
-        "-t",
-        "-d",
-        "--privileged",
-        "--init",
-        "--detach",
-        "--interactive",
-        "--tty",
-        "--no-healthcheck",
-        "--read-only",
-        "-P",
-        "--publish-all",
-        "--oom-kill-disable",
-        "--sig-proxy",
-        "--quiet",
-        "-q",
-        "--tls",
-        "--nv",
-        "--rocm",
-        "--rw",
-        "--root",
-        "--containall",
-        "-c",
-        "-C",
-        "--cleanenv",
-        "--no-home",
-        "--writable-tmpfs",
-        "--writable",
-        "-w",
-        "--fakeroot",
-        "-f",
-        "--userns",
-        "-u",
-        "--no-mount",
-        "--contain",
-        "--ipc",
-        "--pid",
-        "--uts",
-        "--net",
-        "--no-init",
-        "--cleanenv",
-        "--nvccli",
-        "--compat",
-        "--no-privs",
-        "--keep-privs",
-        "--hidden",
-    ]
-)
+_FLAGS = """
+--rm -it -ti -i -t -d --privileged --init --detach --interactive --tty --no-healthcheck --read-only -P --publish-all --quiet
+--oom-kill-disable --sig-proxy -q --tls --nv --rocm --rw --root --containall -c -C --cleanenv --no-home --writable-tmpfs
+--writable -w --fakeroot -f --userns -u --contain --ipc --pid --uts --net --no-init --nvccli --compat --no-privs --keep-privs
+"""
+_ALONE = frozenset(_FLAGS.split())
 #: Of those above, the flags that take a value with docker.
 _WITH_VALUE = frozenset({"-w", "-u", "-c", "--ipc", "--pid", "--uts", "--net", "--userns", "-f", "-C"})
 

@@ -60,12 +60,14 @@ class Job:
     tasks_per_node: Fact = NOTHING
     gpus_per_node: Fact = NOTHING
     gpus: Fact = NOTHING
+    gpus_per_task: Fact = NOTHING
     cpus: Fact = NOTHING
     walltime: Walltime | None = None
     array: str | None = None
     dependency: tuple[str, ...] = ()  #: its kinds (afterok, singleton), in the order in which chunks have them
     partition: str | None = None
     requeue: bool = False
+    container: Arg | None = None  #: --container-image
     in_job: bool = False  #: whether it is a job at all: the body of a script that sbatch gets
 
     @property
@@ -78,6 +80,15 @@ class Job:
         if self.tasks.varies is not None:
             return self.tasks
         return Fact(1) if self.in_job else NOTHING
+
+    @property
+    def node_gpus(self) -> Fact:
+        """GPUs of a node, by whatever option."""
+        if self.gpus_per_node.value is None and self.gpus.value is not None and self.node_count.value:
+            return Fact(self.gpus.value // self.node_count.value, self.gpus.location)
+        if self.gpus_per_node.value is None and self.gpus_per_task.value is not None and self.ranks.value:
+            return Fact(self.gpus_per_task.value * self.ranks.value, self.gpus_per_task.location)
+        return self.gpus_per_node
 
     @property
     def node_count(self) -> Fact:
@@ -99,6 +110,10 @@ def with_option(job: Job, name: str, value: Arg | None, at: Location) -> Job:
     if name == "--gres":
         gpus = _GPUS.search(text or "")
         return replace(job, gpus_per_node=Fact(int(gpus[1]), at)) if gpus else job
+    if name == "--gpus-per-task":
+        return replace(job, gpus_per_task=_gpus(text, at))
+    if name == "--container-image":
+        return replace(job, container=value)
     if name == "--gpus":
         return replace(job, gpus=_gpus(text, at))
     if name == "--cpus-per-task":
@@ -222,10 +237,7 @@ def variables(job: Job, at: Location) -> dict[str, Text]:
     count("SLURM_NTASKS_PER_NODE SLURM_TASKS_PER_NODE", job.ranks)
     nodes, ranks = job.node_count.value, job.ranks.value
     count("SLURM_NTASKS SLURM_NPROCS", Fact(nodes * ranks) if nodes and ranks else NOTHING)
-    gpus = job.gpus_per_node
-    if gpus.value is None and job.gpus.value is not None and nodes:
-        gpus = Fact(job.gpus.value // nodes, job.gpus.location)
-    count("SLURM_GPUS_ON_NODE SLURM_GPUS_PER_NODE", gpus)
+    count("SLURM_GPUS_ON_NODE SLURM_GPUS_PER_NODE", job.node_gpus)
     count("SLURM_CPUS_PER_TASK", job.cpus)
     restarts = Variation("restart", "the restart count")
     found["SLURM_RESTART_COUNT"] = unknown("", at, varies=restarts, name="SLURM_RESTART_COUNT")

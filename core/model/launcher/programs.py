@@ -96,10 +96,10 @@ def launch_of(words: list[Arg], around: Around, recorder: Recorder) -> Launch:
         nodes,
         job.ranks if job is not None else NOTHING,
         ranks,
-        _gpus(job),
+        job.node_gpus if job is not None else NOTHING,
         around.job.walltime if around.job is not None else None,
         _chain(around),
-        _word(around.container),
+        _word(around.container or (job.container if job is not None else None)),
         _word(around.python),
         open_files=around.open_files,
         folder=word(around.folder, around.begin) if around.folder else None,
@@ -138,14 +138,6 @@ def _ranks(around: Around, job: Job | None, overrides: dict[str, Override]) -> t
     return NOTHING, nodes
 
 
-def _gpus(job: Job | None) -> Fact:
-    if job is None:
-        return NOTHING
-    if job.gpus_per_node.value is None and job.gpus.value is not None and job.nodes.value:
-        return Fact(job.gpus.value // job.nodes.value, job.gpus.location)
-    return job.gpus_per_node
-
-
 def _chain(around: Around) -> Chain:
     if around.chain.chained:
         return around.chain
@@ -169,7 +161,7 @@ def build_of(words: list[Arg], around: Around) -> IndexBuild | None:
         return None
     job = around.step or around.job
     partition = around.job.partition if around.job is not None else None
-    gpus = job is not None and bool(job.gpus_per_node.value or job.gpus.value)
+    gpus = job is not None and bool(job.node_gpus.value)
     off = around.env.get("NVIDIA_VISIBLE_DEVICES")
     return IndexBuild(
         around.begin,

@@ -191,8 +191,20 @@ class Script:
     @classmethod
     def of(cls, source: Source) -> Script:
         """The script that a file is."""
-        whole = Location(source, Span(0, len(source.text)))
-        return cls((Piece(source.text, whole, exact=True),))
+        text = source.text
+        if "\r\n" not in text:
+            return cls((Piece(text, Location(source, Span(0, len(text))), exact=True),))
+        # The carriage returns of Windows are left out; each line stays a piece with its own place.
+        pieces = []
+        position = 0
+        for line in text.split("\r\n"):
+            end = position + len(line)
+            at = Location(source, Span(position, end))
+            pieces.append(Piece(line, at, exact=True))
+            if end < len(text):
+                pieces.append(Piece("\n", Location(source, Span(end, end + 2))))
+            position = end + 2
+        return cls(tuple(pieces))
 
     def position(self, byte: int) -> int:
         """The character at a byte of `encoded`."""

@@ -15,25 +15,8 @@ from .texts import Arg, Text, cut, fixed, flat, varying, word
 
 #: Programs that run another one in an environment of Python.
 RUNNERS = frozenset({"uv", "poetry", "pixi", "pdm", "pipenv", "hatch", "conda", "mamba", "micromamba"})
-_RUNNER_VALUES = frozenset(
-    [
-        "-n",
-        "--name",
-        "-p",
-        "--prefix",
-        "--cwd",
-        "-e",
-        "--env",
-        "--project",
-        "--directory",
-        "--with",
-        "--python",
-        "--extra",
-        "--group",
-        "--package",
-        "--index",
-    ]
-)
+_VALUES = "-n --name -p --prefix --cwd -e --env --project --directory --with --python --extra --group --package --index"
+_RUNNER_VALUES = frozenset(_VALUES.split())
 
 
 def pairs(text: Text) -> list[tuple[str, Text]]:
@@ -194,7 +177,7 @@ def processes(value: Arg, at: Location, around: Around) -> Fact:
     """How many processes torchrun starts on a node; `gpu` and `auto` are one a GPU."""
     if value.known in ("gpu", "auto"):
         job = around.step or around.job
-        return job.gpus_per_node if job is not None else NOTHING
+        return job.node_gpus if job is not None else NOTHING
     return count(value, at)
 
 

@@ -24,6 +24,7 @@ _IDLE = (
     *("sleep", "mkdir", "rmdir", "test", "[", ":", "true", "false", "wait", "touch", "rm", "chmod", "chown"),
     *("module", "ml", "umask", "shopt", "alias", "hash"),
 )
+_SWITCHING = ("activate", "shell", "local", "global")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ACTIVATE = re.compile(r"(?:^|/)activate$|conda\.sh$|/profile\.d/")
 
@@ -47,7 +48,7 @@ class Call:
 def carry_out(call: Call) -> bool:
     """Carry out what is built in and prints nothing; False for any other command."""
     found = _BUILT_IN.get(call.name)
-    if found is None:
+    if found is None or (found is _activate and not any(arg.known in _SWITCHING for arg in call.args)):
         return False
     found(call)
     return True
@@ -169,6 +170,8 @@ def _shift(call: Call) -> None:
 
 
 def _set(call: Call) -> None:
+    if any(arg.known in ("-a", "+a", "-ea", "-ae") for arg in call.args):
+        call.state.exports_all = not any(arg.known == "+a" for arg in call.args)
     marks = [index for index, arg in enumerate(call.args) if arg.known == "--"]
     if marks:
         call.state.args = tuple(call.args[marks[0] + 1 :])
@@ -182,8 +185,7 @@ def _ulimit(call: Call) -> None:
 
 
 def _activate(call: Call) -> None:
-    if any(arg.known in ("activate", "shell", "local", "global") for arg in call.args):
-        call.state.python = call.args[-1]
+    call.state.python = call.args[-1]
 
 
 def _getopts(call: Call) -> None:

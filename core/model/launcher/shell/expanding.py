@@ -236,7 +236,7 @@ def _has_unquoted(node: Node) -> bool:
 
 def _own_place(text: Text, where: Location) -> Location:
     """A word that came whole out of a variable stands where it is written, if it is an option or an override."""
-    if not text or not all(piece.exact and piece.used is None for piece in text) or "=" not in flat(text):
+    if not text or not text[0].exact or text[0].used is not None or "=" not in (text[0].text or ""):
         return where
     own = place(text, where)
     inside = own.source is where.source and where.span.start <= own.span.start and own.span.end <= where.span.end

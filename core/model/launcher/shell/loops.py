@@ -54,7 +54,7 @@ class Loops(Control):
             return
         name = text_of(script, variable)
         expander = self._expander(script, state)
-        if any(child.type == "in" for child in node.children):
+        if any(child.type == "in" or text_of(script, child) == "in" for child in node.children):
             words = [arg for child in node.children_by_field_name("value") for arg in expander.args(child)]
         else:
             words = list(state.args) if state.args is not None else [Arg(rest(where), where)]

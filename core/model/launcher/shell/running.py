@@ -18,7 +18,7 @@ from .calling import Calls
 from .control import Stop
 from .expanding import Expander
 from .state import Function, State, Var, exported
-from .tree import at, first_line, parse, span, text_of
+from .tree import at, first_error, first_line, parse, span, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -63,9 +63,12 @@ class Shell(Calls):
             for name, text in variables(state.job, where).items():
                 state.variables.setdefault(name, Var(where, text, given=True))
             staged = self.recorder.new_job() if around is None or around.step is None else None
+        tree = parse(script)
+        if tree.has_error and self._depth == 0 and (wrong := first_error(tree)) is not None:
+            self.recorder.gap(first_line(script, wrong), "from here on a part is no shell text that can be read")
         self._depth += 1
         try:
-            self._all(script, parse(script).children, state, around)
+            self._all(script, tree.children, state, around)
         except Stop:
             pass
         finally:
@@ -95,11 +98,13 @@ class Shell(Calls):
         self.run(Script(text), state, around)
 
     def _file(self, name: str, around: Around, args: tuple[Arg, ...]) -> bool:
-        script = self._load(name)
-        if script is None:
-            return False
-        piece = script.literal(0, len(script.text))
-        self.nested(piece, around, args)
+        written = self._state.files.get(name)
+        if written is None:
+            script = self._load(name)
+            if script is None:
+                return False
+            written = script.literal(0, len(script.text))
+        self.nested(written, around, args)
         return True
 
     # -- statements
@@ -166,7 +171,12 @@ class Shell(Calls):
         written = text_of(script, node) if node.type == "declaration_command" else ""
         declared = written.split(None, 1)[0] if written else ""
         flags = "".join(re.findall(r"(?<=\s)-(\w+)", written.split("=", 1)[0]))
-        export = declared == "export" or "x" in flags
+        export = (declared == "export" and "n" not in flags) or "x" in flags
+        if declared == "export" and "n" in flags:
+            for child in node.children:
+                if (name := text_of(script, child)) in state.variables:
+                    state.variables[name] = replace(state.variables[name], exported=False)
+            return
         local = declared == "local" or (declared in ("declare", "typeset") and "g" not in flags)
         for each in words:
             name_node = each.child_by_field_name("name")
@@ -243,12 +253,11 @@ def _added(value: Var, before: Var) -> Var:
 
 def _over(job: Job, given: Job) -> Job:
     """A script's header under the options of the command line, which win."""
-    changes = {}
-    for name in (field.name for field in fields(Job)):
-        value = getattr(given, name)
-        if value != getattr(Job(), name):
-            changes[name] = value
-    return replace(job, **changes)
+    plain = Job()
+    names = [field.name for field in fields(Job) if field.name != "in_job"]
+    return replace(
+        job, **{name: getattr(given, name) for name in names if getattr(given, name) != getattr(plain, name)}
+    )
 
 
 def _of_word(found: EnvVar) -> Text:

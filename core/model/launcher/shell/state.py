@@ -54,6 +54,7 @@ class State:
     loops: tuple[str, ...] = ()  #: kinds of the loops around: for · while
     files: dict[str, Text] = field(default_factory=dict)  #: files that the script writes, by the path as written
     scopes: tuple[dict[str, Var | None], ...] = ()  #: for each call, what its local variables hide
+    exports_all: bool = False  #: `set -a`
     printed: list[Text] | None = None  #: where output goes that a `$(…)`, a pipe or a file takes
     stdin: Text | None = None  #: what a pipe brings
 
@@ -64,7 +65,7 @@ class State:
     def set(self, name: str, value: Var) -> None:
         """Assign; an exported variable stays exported."""
         before = self.variables.get(name)
-        if before is not None and before.exported and not value.exported:
+        if self.exports_all or (before is not None and before.exported and not value.exported):
             value = replace(value, exported=True)
         self.variables[name] = value
 

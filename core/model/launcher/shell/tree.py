@@ -25,6 +25,17 @@ def parse(script: Script) -> Node:
     return _parser().parse(script.encoded).root_node
 
 
+def first_error(root: Node) -> Node | None:
+    """The first node that the parser could not make sense of."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "ERROR" or node.is_missing:
+            return node
+        waiting += [child for child in reversed(node.children) if child.has_error or child.is_missing]
+    return None
+
+
 def span(script: Script, node: Node) -> tuple[int, int]:
     """Start and end of a node in characters."""
     return script.position(node.start_byte), script.position(node.end_byte)
