@@ -210,6 +210,12 @@ class Entry:
         """Every path string under the entry's data keys, each at its own place."""
         return tuple(path for key in self.data_keys for path in self._paths(key))
 
+    @cached_property
+    def unknown_paths(self) -> tuple[Setting, ...]:
+        """The keys that name files and whose value as a whole cannot be known."""
+        keys = self.data_keys if self.flat else dict.fromkeys(path.key for path in self.paths if not path.known)
+        return tuple(setting for key in keys if not (setting := self[key]).known)
+
     def _paths(self, key: str) -> Iterator[PathText]:
         found = self.find(key)
         if found is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from . import paths
 from .blend import Entry, PathText
@@ -83,13 +82,19 @@ def compressed_cuts_inside(source: Entry, folder: str, but: str | None = None) -
     if paths.is_remote(folder):
         return False
     config = source.dataset.config
-    name = f"compressed cuts in {folder} but {but}"
-    if name not in config.memo:
-        config.memo[name] = _has_compressed_cuts(config.context.launch_dir / folder, but)
-    return bool(config.memo[name])
+    memo, path = config.memo, os.path.join(config.context.launch_dir, folder)
+    above = os.path.dirname(path.rstrip("/"))
+    if above not in memo:  # shards lie side by side, and mostly on another machine
+        memo[above] = os.path.isdir(above)
+    if not memo[above]:
+        return False
+    name = ("compressed cuts", path, but)
+    if name not in memo:
+        memo[name] = _has_compressed_cuts(path, but)
+    return bool(memo[name])
 
 
-def _has_compressed_cuts(folder: Path, but: str | None) -> bool:
+def _has_compressed_cuts(folder: str, but: str | None) -> bool:
     try:
         with os.scandir(folder) as entries:
             return any(e.name.startswith("cuts.") and paths.compression(e.name) not in (None, but) for e in entries)

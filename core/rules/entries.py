@@ -28,9 +28,11 @@ _MANIFEST_NAME = re.compile(r"manifest[^/]*_(\d+)[^/]*\.json")
 @rule("NR310", "unknown-source-type", Severity.ERROR, fix=FixKind.SAFE)
 def unknown_source_type(entry: Entry) -> Iterator[Draft]:
     """The `type` of an entry is not registered."""
-    setting = entry["type"]
     runtime = entry.dataset.config.context.runtime
-    if entry.flat or not setting.known or setting.value is None or setting.value in runtime.types:
+    if entry.flat or entry.type_name is None or (isinstance(entry.type_name, str) and entry.type_name in runtime.types):
+        return
+    setting = entry["type"]
+    if not setting.known:
         return
     if isinstance(setting.value, str) and setting.value in SOURCE_TYPES:
         yield about(
@@ -75,6 +77,8 @@ def _incomplete_entry(entry: Entry) -> Iterator[Draft]:
     if kind is None or entry.flat:
         return
     for group in kind.needs:
+        if any(entry.has(key) for key in group):
+            continue
         settings = [entry[key] for key in group]
         if all(setting.known and setting.value is None for setting in settings):
             names = " or ".join(f"`{key}`" for key in group)

@@ -9,7 +9,7 @@ from ..findings import FixKind, Related, Severity
 from ..model.reading import BLEND, CONFIG, Reading
 from ..model.schema import OPTIONS
 from ..syntax.interpolation import Reference, references
-from ..syntax.nodes import Mapping, Scalar, Sequence, deref
+from ..syntax.nodes import Mapping, Node, Scalar, Sequence, deref
 from ..syntax.removing import quote_scalar, unwrap_root_pair
 from .drafts import Draft, attempt
 from .registry import rule
@@ -35,6 +35,7 @@ _STRING_KEYS = frozenset(
         "text_field",
     ]
 )
+_MAY_WANT_TEXT = _STRING_KEYS | {key for key, option in OPTIONS.items() if option.type.startswith("str")}
 
 
 @rule("NR001", "invalid-yaml", Severity.ERROR)
@@ -122,6 +123,8 @@ def interpolation_in_blend(reading: Reading) -> Iterator[Draft]:
 @rule("NR011", "ambiguous-scalar", Severity.ERROR, fix=FixKind.SAFE)
 def ambiguous_scalar(reading: Reading) -> Iterator[Draft]:
     """YAML 1.1 reads an unquoted text as something else."""
+    if not _may_be_ambiguous(reading.document.root):
+        return
     for path, scalar in reading.scalars():
         if scalar.style != "plain" or isinstance(scalar.value, str) or scalar.value is None or not path:
             continue
@@ -138,6 +141,28 @@ def ambiguous_scalar(reading: Reading) -> Iterator[Draft]:
                 recommended=scalar.text,
                 fix=attempt("Quote the value", partial(quote_scalar, reading.document, scalar)),
             )
+
+
+def _may_be_ambiguous(root: Node | None) -> bool:
+    """Whether a key that wants text has another plain value: a look at the pairs alone, for most files have none."""
+    stack: list[Node] = [root] if root is not None else []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Sequence):
+            stack += [item for item in node.items if not isinstance(item, Scalar)]
+        elif isinstance(node, Mapping):
+            for pair in node.pairs:
+                value = pair.value
+                if not isinstance(value, Scalar):
+                    stack.append(value)
+                elif (
+                    value.style == "plain"
+                    and not isinstance(value.value, (str, type(None)))
+                    and str(value.value) != value.text
+                ):
+                    if isinstance(pair.key, Scalar) and str(pair.key.value) in _MAY_WANT_TEXT:
+                        return True
+    return False
 
 
 def _in_scope(reading: Reading, path: tuple[str, ...]) -> bool:

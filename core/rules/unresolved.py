@@ -66,8 +66,7 @@ def unresolved_interpolation(dataset: Dataset) -> Iterator[Draft]:
             )
     unknown: dict[str, list[Setting]] = {}
     for source in dataset.sources:
-        for key in source.data_keys:
-            setting = source[key]
+        for setting in source.unknown_paths:
             if isinstance(setting.value, Unknown) and setting.value.kind != "missing":
                 unknown.setdefault(setting.value.reason, []).append(setting)
     for reason, settings in unknown.items():
@@ -94,10 +93,11 @@ def missing_mandatory_value(dataset: Dataset) -> Iterator[Draft]:
             message = f"`input_cfg` is `???`: {ends}"
             yield Draft(message, gap.location, gap.subject, current="???", severity=severity)
     for source in dataset.sources:
-        for key in source.data_keys:
-            setting = source[key]
+        for setting in source.unknown_paths:
             if isinstance(setting.value, Unknown) and setting.value.kind == "missing":
-                yield about(setting, f"`{key}` is `???`: {ends}, and what it reads is not judged", severity=severity)
+                yield about(
+                    setting, f"`{setting.key}` is `???`: {ends}, and what it reads is not judged", severity=severity
+                )
 
 
 @rule("NR005", "unknown-option", Severity.WARNING, fix=FixKind.SAFE)
