@@ -72,7 +72,7 @@ def remote_paths(config: TrainingConfig) -> Remote:
     return known  # type: ignore[return-value]
 
 
-_NODE_LOCAL = ("/tmp", "/scratch", "/local", "/dev/shm", "/var/tmp", "/mnt/local", "$TMPDIR", "$SLURM_TMPDIR")
+NODE_LOCAL = ("/tmp", "/scratch", "/local", "/dev/shm", "/var/tmp", "/mnt/local", "$TMPDIR", "$SLURM_TMPDIR")
 _NODE_LOCAL_VARIABLES = ("TMPDIR", "SLURM_TMPDIR")
 
 
@@ -82,7 +82,7 @@ def node_local_root(dataset: Dataset) -> str:
     found = dataset.find("indexes_root")
     raw = getattr(found.node, "text", "") if found is not None else ""
     text = setting.value if isinstance(setting.value, str) else raw
-    local = any(text == start or text.startswith(f"{start}/") or _numbered(text, start) for start in _NODE_LOCAL)
+    local = any(text == start or text.startswith(f"{start}/") or _numbered(text, start) for start in NODE_LOCAL)
     return text if local or any(f"oc.env:{name}" in raw for name in _NODE_LOCAL_VARIABLES) else ""
 
 

@@ -127,7 +127,7 @@ def _misplaced(started: Started, root: str) -> list[Staging]:
     staging = started.launch.staging
     if any(_reaches(each, root) for each in staging):
         return []
-    return [each for each in staging if each.target.text is not None]
+    return [each for each in staging if each.named and each.target.text is not None]
 
 
 def _normal(path: str) -> str:

@@ -11,8 +11,9 @@ from .around import Around
 from .containers import CONTAINERS, of_container
 from .facts import Fact
 from .jobs import Job, option, with_option
-from .programs import build_of, copy_of, is_training, launch_of
+from .programs import build_of, is_training, launch_of
 from .recording import Recorder
+from .staging import copy_of, of_ssh
 from .texts import Arg, Text, cut, flat
 from .wrappers import (
     RUNNERS,
@@ -41,9 +42,7 @@ _PREFIX_VALUES = frozenset(
     {"-n", "-c", "-p", "-k", "-s", "-u", "-t", "-o", "-w", "-N", "-m", "--signal", "--kill-after"}
 )
 #: Programs whose own words are many and differ: the command that they start is looked for behind them.
-_SEEKING = frozenset(
-    {"nsys", "ncu", "ssh", "pdsh", "clush", "parallel", "xargs", "dumb-init", "tini", "accelerate-run"}
-)
+_SEEKING = frozenset({"nsys", "ncu", "pdsh", "clush", "parallel", "xargs", "dumb-init", "tini", "accelerate-run"})
 _TORCHRUN = frozenset({"torchrun", "ft_launcher"})
 _TORCH_MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic"})
 _TORCH_ALONE = frozenset(
@@ -91,6 +90,10 @@ class Commands:
                 if found is None:
                     return None
                 words, around = rest[found:], replace(around, starter=(*around.starter, name))
+            elif name == "ssh":
+                words, around = of_ssh(rest), replace(around, starter=(*around.starter, name))
+                if len(words) == 1 and " " in flat(words[0].text):
+                    return self._run_script(words[0].text, around, ())
             elif name in RUNNERS and any(arg.known == "run" for arg in rest[:2]):
                 words, around = of_runner(rest, around, words[0])
             elif name in CONTAINERS:
@@ -218,7 +221,7 @@ class Commands:
         elif rest:
             own = PurePosixPath(rest[0].shown).name
             if own in ("$0", around.script) or rest[0].shown in ("$0", "${BASH_SOURCE[0]}"):
-                self.recorder.submits_itself(job)
+                self.recorder.submits_itself(job, handed, rest[1:])
             elif not self._run_file(rest[0].shown, inner, tuple(rest[1:])):
                 self.recorder.submit(head.at, rest[0], rest[1:], handed, job, chain)
 

@@ -68,6 +68,7 @@ class Job:
     partition: str | None = None
     requeue: bool = False
     container: Arg | None = None  #: --container-image
+    chosen_nodes: bool = False  #: --nodelist
     in_job: bool = False  #: whether it is a job at all: the body of a script that sbatch gets
 
     @property
@@ -127,6 +128,8 @@ def with_option(job: Job, name: str, value: Arg | None, at: Location) -> Job:
         return replace(job, dependency=_kinds(value.text) if value is not None else ())
     if name == "--partition":
         return replace(job, partition=text)
+    if name == "--nodelist":
+        return replace(job, chosen_nodes=True)
     if name == "--requeue":
         return replace(job, requeue=True)
     return job

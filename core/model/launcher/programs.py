@@ -6,10 +6,8 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from ...findings import Location
-from ...text import Span
 from .chains import chain_of
-from .facts import NOTHING, Chain, Fact, IndexBuild, Launch, Override, Staging, Word
+from .facts import NOTHING, Chain, Fact, IndexBuild, Launch, Override, Word
 from .hydra import override_text
 from .jobs import Job
 from .texts import Arg, Text, cut, fixed, flat, known, word
@@ -36,15 +34,6 @@ _HYDRA_FLAGS |= {
 }
 _SECTIONS = ("trainer", "exp_manager", "data", "model")
 _BUILDERS = frozenset({"build_indexes.py", "convert_indexes_to_idxpack.py"})
-_INDEX = re.compile(r"idx|index", re.I)
-_COPIERS = frozenset({"cp", "rsync", "scp", "sbcast", "rclone", "unzip", "tar"})
-#: Flags that take the next word, of the copying tools and of prefetch_indexes.py.
-_COPY_VALUES = {
-    "rsync": frozenset({"-e", "--rsh", "--exclude", "--include", "--bwlimit", "--files-from"}),
-    "cp": frozenset({"-t", "--target-directory", "-S"}),
-    "tar": frozenset({"-C", "--directory", "-f", "-I"}),
-    "sbcast": frozenset({"-F", "-s", "-t"}),
-}
 
 
 def is_training(words: list[Arg], *, module: bool = False) -> bool:
@@ -171,72 +160,3 @@ def build_of(words: list[Arg], around: Around) -> IndexBuild | None:
         _word(around.container),
         (off is not None and off.value.text in ("void", "none", "")) or "ENROOT_NO_GPU" in around.env,
     )
-
-
-def copy_of(words: list[Arg], around: Around) -> Staging | None:
-    """A copy of index files to another folder, where the command is one."""
-    name = PurePosixPath(words[0].shown).name
-    if name == "prefetch_indexes.py":
-        root = _flag_value(words, "--indexes-root")
-        shared = _flag_value(words, "--source-indexes-root") or words[0]
-        return _staging(words, around, shared, root) if root is not None else None
-    if name not in _COPIERS:
-        return None
-    source: Arg | None
-    plain, target = _operands(words[1:], name)
-    if name in ("tar", "unzip"):
-        source = next((arg for arg in plain if re.search(r"\.(tar|tgz|tar\.\w+|zip)$", arg.shown)), None)
-    else:
-        if target is None and len(plain) >= 2:
-            target = plain.pop()
-        source = plain[0] if plain else None
-    if source is None or target is None or not (_INDEX.search(source.shown) or _INDEX.search(target.shown)):
-        return None
-    return _staging(words, around, source, target)
-
-
-def _operands(words: list[Arg], name: str) -> tuple[list[Arg], Arg | None]:
-    """The plain words, and the value of a flag that names the target."""
-    plain: list[Arg] = []
-    target: Arg | None = None
-    index = 0
-    while index < len(words):
-        text = flat(words[index].text)
-        if text in ("-C", "--directory", "-t", "--target-directory", "-d") and index + 1 < len(words):
-            target = words[index + 1]
-            index += 1
-        elif text in _COPY_VALUES.get(name, ()) and index + 1 < len(words):
-            index += 1
-            if text == "-f":
-                plain.append(words[index])
-        elif not text.startswith("-"):
-            plain.append(words[index])
-        index += 1
-    return plain, target
-
-
-def _flag_value(words: list[Arg], flag: str) -> Arg | None:
-    for index, arg in enumerate(words):
-        text = flat(arg.text)
-        if text == flag and index + 1 < len(words):
-            return words[index + 1]
-        if text.startswith(f"{flag}="):
-            return Arg(cut(arg.text, len(flag) + 1), arg.at)
-    return None
-
-
-def _staging(words: list[Arg], around: Around, source: Arg, target: Arg) -> Staging:
-    step, job = around.step, around.job
-    nodes = job.node_count.value if job is not None else 1
-    every = nodes == 1 or PurePosixPath(words[0].shown).name == "sbcast"
-    if step is not None:
-        every = (
-            every
-            or step.node_count == (job.node_count if job is not None else step.node_count)
-            or step.nodes.value == nodes
-        )
-    first, last = words[0].at, words[-1].at
-    at = first
-    if first.file == last.file and last.span.end > first.span.start:
-        at = Location(first.source, Span(first.span.start, last.span.end))
-    return Staging(at, word(source.text, source.at), word(target.text, target.at), every_node=every)

@@ -31,7 +31,7 @@ def read_launcher(source: Source) -> Launcher:
     script = Script.of(source)
     try:
         if script.text.strip():
-            _walk(script, kind, source.path, recorder)
+            recorder = _walk(script, kind, source.path, recorder)
     except RecursionError:
         recorder.gap(Location(source, Span(0, 1)), "the launcher is nested too deeply to be followed to its end")
     return Launcher(
@@ -44,14 +44,14 @@ def read_launcher(source: Source) -> Launcher:
     )
 
 
-def _walk(script: Script, kind: str, path: Path, recorder: Recorder) -> None:
+def _walk(script: Script, kind: str, path: Path, recorder: Recorder) -> Recorder:
     """Walk a launcher by its kind."""
     if kind == "python":
-        return _python(script, recorder, path)
-    from .shell.running import Shell
-    from .shell.state import State
+        _python(script, recorder, path)
+        return recorder
+    from .shell.chunks import walk_chunks
 
-    return Shell(recorder, _Files(path), path.name).run(script, State())
+    return walk_chunks(script, recorder, _Files(path), path.name)
 
 
 def _python(script: Script, recorder: Recorder, path: Path) -> None:

@@ -31,6 +31,7 @@ class Recorder:
         self.gaps: dict[Location, Unread] = {}
         self.requeued = False
         self.own_chain: Chain | None = None
+        self.handed_on: dict[str, Arg] = {}  #: what a script that queues itself gives its successor
         self._staged: list[Staging] = []
 
     def launch(self, launch: Launch) -> None:
@@ -81,10 +82,12 @@ class Recorder:
         """A part that cannot be read; each place once."""
         self.gaps.setdefault(at, Unread(at, sentence))
 
-    def submits_itself(self, job: Job) -> None:
-        """The script queues itself again."""
+    def submits_itself(self, job: Job, exports: list[tuple[str, Arg, Text]], args: list[Arg]) -> None:
+        """The script queues itself again, with these variables and arguments."""
         how = f" with --dependency={job.dependency[0]}" if job.dependency else ""
         self.own_chain = Chain(True, f"the job submits itself{how}")
+        self.handed_on |= {name: Arg(text, arg.at) for name, arg, text in exports}
+        self.handed_on |= {str(number): arg for number, arg in enumerate(args, 1)}
 
     def chain_of_submission(self, job: Job, around: Around) -> Chain:
         """What an `sbatch` says of the chunks it makes."""

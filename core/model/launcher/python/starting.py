@@ -116,7 +116,7 @@ class Starts(Calls):
                 gpus_per_node=_number(given.get("gpus_per_node"), place),
                 walltime=_walltime(given.get("time"), place),
             )
-            around = replace(around, job=job)
+            around = replace(around, job=job, step=job)  # the executor starts the tasks by srun
         image = given.get("container_image")
         variables = given.get("env_vars")
         if isinstance(variables, Table):

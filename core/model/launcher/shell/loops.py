@@ -72,7 +72,7 @@ class Loops(Control):
         varies = _variation(name, words, where)
         moving = Var(where, (Piece(None, where, varies=varies, drawn=where, name=name),))
         starts = self._starts(_with(turn, name, moving), state, "for")
-        if not starts and len(words) <= _MAX_TURNS:
+        if not starts and listed and len(words) <= _MAX_TURNS:
             for arg in words:
                 state.variables[name] = Var(where, arg.text)
                 if not _once(turn, state):
