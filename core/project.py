@@ -88,7 +88,13 @@ class Project:
         """What lies in the repository of a file; in its folder, where there is none."""
         settings = self.settings
         excluded = self.excludes if settings.exclude else None
-        return self.repositories.at(repository_root(file.parent), (settings.root, settings.exclude), excluded)
+        return self.repositories.at(self._top(file.parent), (settings.root, settings.exclude), excluded)
+
+    def _top(self, folder: Path) -> Path:
+        tops = self.repositories.tops
+        if folder not in tops:
+            tops[folder] = repository_root(folder)
+        return tops[folder]
 
     def read_launcher(self, path: Path) -> Launcher | Unreadable:
         """What a launcher says, read once as long as its text stays."""
@@ -102,7 +108,7 @@ class Project:
         return Context(
             self.store.load,
             self.launch_dir,
-            repository_root(config.parent),
+            self._top(config.parent),
             seed=settings.seed,
             indexes_root=settings.indexes_root,
             index_pack_root=settings.index_pack_root,
@@ -123,7 +129,7 @@ class Project:
         """What the NeMo and Lhotse that a config is started with can do."""
         settings = self.settings
         return runtime_in_use(
-            repository_root(config.parent),
+            self._top(config.parent),
             profile=settings.profile,
             nemo=settings.nemo,
             lhotse=settings.lhotse,

@@ -233,6 +233,7 @@ class Repositories:
     def __init__(self, list_files: Callable[[Path], Iterable[str] | None] | None = None) -> None:
         self._list_files = list_files
         self._known: dict[object, Repository] = {}
+        self.tops: dict[Path, Path] = {}  #: folder → the top of its repository
 
     def at(self, root: Path, key: object, excluded: Callable[[Path], bool] | None) -> Repository:
         """The repository with its top folder there; `key` stands for what is excluded."""
@@ -245,3 +246,4 @@ class Repositories:
     def forget(self) -> None:
         """List everything anew: a file has come or gone."""
         self._known.clear()
+        self.tops.clear()
