@@ -67,6 +67,11 @@ JOB = f"#!/bin/bash\n#SBATCH -N 2\nsrun {TRAIN}\n"
             f"  p=$(sbatch --parsable $d --wrap '{TRAIN}')\ndone",
             "loop over sbatch --dependency=afterany",
         ),
+        (
+            f"p=\nfor i in 1 2 3; do\n  cat > job.sh <<'EOF'\n{JOB}EOF\n  if [ -z \"$p\" ]; then p=$(sbatch job.sh)\n"
+            "  else p=$(sbatch --dependency=afterany:$p job.sh); fi\ndone",
+            "loop over sbatch --dependency=afterany",
+        ),
         (f"for i in 1; do {TRAIN}; done", None),
         (f"{HEADER}if [ $# -gt 0 ]; then echo; fi\nsrun {TRAIN}", None),
     ],

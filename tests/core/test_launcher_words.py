@@ -119,6 +119,7 @@ def test_what_is_known(before: str, written: str, text: str | None) -> None:
         ("", "k.a=${A:-7}", "7"),
         ("A=${1:-7}", "k.a=$A", "7"),
         (": ${A:=7}", "k.a=$A", "7"),
+        ("while getopts 'a:' f; do case $f in a) A=$OPTARG ;; esac; done; A=${A:-7}", "k.a=$A", "7"),
         ("A=${1:-7}; B=$((A + 1))", "k.a=$B", "8"),
         ("A=7; while getopts 'a:' flag; do case $flag in a) A=$OPTARG ;; esac; done", "k.a=$A", "7"),
         ("A=7; while [ $# -gt 0 ]; do case $1 in --a) A=$2; shift 2 ;; *) shift ;; esac; done", "k.a=$A", "7"),

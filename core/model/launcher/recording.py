@@ -36,8 +36,15 @@ class Recorder:
 
     def launch(self, launch: Launch) -> None:
         """A training command, with the copies that came before it."""
+        launch = replace(launch, staging=tuple(self._staged))
+        for index, other in enumerate(self.launches):
+            if other.location == launch.location and replace(other, chain=launch.chain) == launch:
+                # The first chunk of a chain and the next, which differ in what they wait for.
+                if len(launch.chain.by or "") > len(other.chain.by or ""):
+                    self.launches[index] = launch
+                return
         if len(self.launches) < _MAX_LAUNCHES:
-            self.launches.append(replace(launch, staging=tuple(self._staged)))
+            self.launches.append(launch)
 
     def stage(self, copied: Staging, around: Around) -> None:
         """A copy of index files, and under which condition it runs."""

@@ -65,11 +65,11 @@ class Control:
                 return test_words([expander.text(child) for child in inner[1:]])
         if kind == "variable_assignment":
             self._one(script, node, state, around)
-            return "$(" not in text_of(script, node) or DOUBT
+            return "$(" not in text_of(script, node) or SUCCEEDS
         self._one(script, node, state, around)
         if kind == "command" and text_of(script, node).startswith("getopts"):
             return Doubt(caller=True)
-        return SUCCEEDS if kind in ("command", "redirected_statement", "pipeline") else DOUBT
+        return SUCCEEDS
 
     def _list(self, script: Script, node: Node, state: State, around: Around | None) -> Truth:
         """`a && b || c`: what stands behind a sign runs unless what comes before says for sure that it does not."""

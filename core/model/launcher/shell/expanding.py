@@ -183,7 +183,7 @@ class Expander(Variables):
         text = self.text(node)
         if re.search(r"\s", flat(text)):
             return text
-        return tuple(piece if piece.used else replace(piece, used=where) for piece in text)
+        return tuple(replace(piece, used=where) for piece in text)
 
     def _ansi(self, start: int, end: int) -> Text:
         """`$'…'`: backslashes are read."""

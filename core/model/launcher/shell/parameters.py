@@ -89,12 +89,13 @@ class Operated:
 
     def _default(self, node: Node, name: str, value: Text, sign: str, size: int, where: Location) -> Text:
         absent = self._absent(name)
+        left_open = bool(value) and all(piece.text is None and piece.caller for piece in value)
         maybe = bool(value) and all(piece.maybe is not None for piece in value) and sign[0] == ":"
-        if not (absent or (known(value) == "" and sign[0] == ":") or maybe):
+        if not (absent or (known(value) == "" and sign[0] == ":") or maybe or left_open):
             return value
         _, end = span(self.script, node)
         default = self.region(node, end - 1 - size, end - 1, None)
-        outside = absent and not (name.isdigit() and self.state.args is not None)
+        outside = left_open or (absent and not (name.isdigit() and self.state.args is not None))
         if maybe:
             varies = varying(value)
             return unknown(f"`${name}` may be set or not", where, varies=varies, name=name)

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ....findings import Location
+from ....text import Span
 from ..texts import Script, Text
 
 if TYPE_CHECKING:
@@ -53,10 +54,14 @@ def at(script: Script, node: Node) -> Location:
 
 
 def first_line(script: Script, node: Node) -> Location:
-    """A node's first line without the backslash and blanks at its end."""
+    """A node's first line in its file, without the backslash and blanks at its end."""
     start, end = span(script, node)
     line = script.text[start:end].split("\n", 1)[0].rstrip(" \t\\")
-    return script.at(start, start + max(len(line), 1))
+    found = script.at(start, start + max(len(line), 1))
+    source, first = found.source, found.span.start
+    last = min(found.span.end, source.lines.line_span(source.lines.position(first).line).end)
+    text = source.text[first:last].rstrip(" \t\\")
+    return Location(source, Span(first, first + max(len(text), 1)))
 
 
 def literal(script: Script, start: int, end: int, *, escaped: str | None) -> Text:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ....findings import Location
 from ..facts import Variation
-from ..texts import Arg, Piece, Text, concat, fixed, known, unknown
+from ..texts import Arg, Piece, Text, concat, fixed, flat, known, unknown
 from .arithmetic import Number, evaluate, number_of
 from .parameters import EXPANSION, Operated, spaced
 from .state import Var
@@ -72,7 +72,8 @@ class Variables(Operated):
         if variable is None:
             return self._unset(name, where)
         text = variable.text if variable.items is None else (variable.items[0].text if variable.items else ())
-        drawn = None if variable.given else variable.at
+        # A piece of a script that a variable holds is not drawn anywhere: it stands where it is written.
+        drawn = None if variable.given or len(flat(text).split()) > 1 else variable.at
         return tuple(
             replace(piece, drawn=piece.drawn or drawn, name=piece.name or (name if piece.text is None else ""))
             for piece in text
