@@ -221,6 +221,19 @@ def _layers(
     return layers if placed else [*layers, own]
 
 
+def named_bases(document: Document, config_folder: Path) -> Iterator[tuple[Location, Path]]:
+    """The items of a file's `defaults` that name a config, and the file that each stands for, there or not."""
+    pair = document.root.get("defaults") if isinstance(document.root, Mapping) else None
+    entries = deref(pair.value) if pair else None
+    for item in entries.items if isinstance(entries, Sequence) else ():
+        node = deref(item)
+        name, _ = _default_entry(node)
+        if name is not None and name != "_self_":
+            span = node.span if isinstance(item, Alias) or not isinstance(node, Mapping) else node.pairs[0].value.span
+            path = _base_path(config_folder, document.source.path.parent, name)
+            yield Location(document.source, item.span if isinstance(item, Alias) else span), path
+
+
 def _default_entry(node: Node) -> tuple[str | None, tuple[str, ...]]:
     """The config name of one `defaults` item and the package it goes to; (None, …) for what composes no data."""
     if isinstance(node, Scalar) and isinstance(node.value, str):

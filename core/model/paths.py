@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 _OPEN = re.compile(r"_OP_|[(\[<]")
@@ -52,6 +52,12 @@ def first(pattern: str) -> str:
 
 
 @_remembered
+def last(pattern: str) -> str:
+    """The last path that a pattern stands for, without making those before it."""
+    return _last(to_braces(pattern))
+
+
+@_remembered
 def count(pattern: str) -> int:
     """How many paths a pattern stands for, without making them."""
     return _count(to_braces(pattern))
@@ -67,7 +73,8 @@ def _split(text: str) -> tuple[str, list[Iterator[str]] | None, str, int]:
         inner = text[start + 1 : end]
         sequence = _sequence(inner)
         if sequence is not None:
-            return text[:start], [sequence[0]], text[end + 1 :], sequence[1]
+            numbers, written = sequence
+            return text[:start], [map(written, numbers)], text[end + 1 :], len(numbers)
         parts = _alternatives(inner)
         if len(parts) > 1:
             return text[:start], [_expand(part) for part in parts], text[end + 1 :], sum(map(_count, parts))
@@ -95,6 +102,23 @@ def _count(text: str) -> int:
     return total
 
 
+def _last(text: str) -> str:
+    position = 0
+    while (start := text.find("{", position)) >= 0:
+        end = _matching(text, start)
+        if end < 0:
+            break
+        inner = text[start + 1 : end]
+        sequence = _sequence(inner)
+        parts = _alternatives(inner)
+        if sequence is not None:
+            return text[:start] + sequence[1](sequence[0][-1]) + _last(text[end + 1 :])
+        if len(parts) > 1:
+            return text[:start] + _last(parts[-1]) + _last(text[end + 1 :])
+        position = start + 1
+    return text
+
+
 def _matching(text: str, start: int) -> int:
     depth = 0
     for index in range(start, len(text)):
@@ -116,20 +140,20 @@ def _alternatives(inner: str) -> list[str]:
     return [*parts, current]
 
 
-def _sequence(inner: str) -> tuple[Iterator[str], int] | None:
+def _sequence(inner: str) -> tuple[range, Callable[[int], str]] | None:
+    """The numbers of a range and how each is written; None where it is none."""
     if match := _NUMBERS.fullmatch(inner):
-        first, last = int(match[1]), int(match[2])
-        step = abs(int(match[3])) if match[3] and int(match[3]) else 1
         padded = any(re.match(r"-?0\d", part) for part in (match[1], match[2]))
         width = max(len(match[1]), len(match[2])) if padded else 0
-        numbers = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
-        return (f"{number:0{width}d}" if width else str(number) for number in numbers), len(numbers)
+        return _range(int(match[1]), int(match[2]), match[3]), f"{{:0{width}d}}".format if width else str
     if match := _LETTERS.fullmatch(inner):
-        first, last = ord(match[1]), ord(match[2])
-        step = abs(int(match[3])) if match[3] and int(match[3]) else 1
-        letters = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
-        return (chr(letter) for letter in letters), len(letters)
+        return _range(ord(match[1]), ord(match[2]), match[3]), chr
     return None
+
+
+def _range(first: int, last: int, step: str | None) -> range:
+    by = abs(int(step or 1)) or 1
+    return range(first, last + 1, by) if first <= last else range(first, last - 1, -by)
 
 
 @_remembered

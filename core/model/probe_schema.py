@@ -81,9 +81,7 @@ def _option(name: str, item: ast.AnnAssign) -> Option:
     default = _default(name, item.value)
     if known is None:
         return Option(name, annotation(item.annotation), default)
-    return Option(
-        name, annotation(item.annotation), default, known.propagated, known.shared, known.speech_main, known.purpose
-    )
+    return Option(name, annotation(item.annotation), default, known.propagated, known.shared, known.speech_main)
 
 
 _COMPUTED = object()

@@ -22,7 +22,6 @@ class Option:
     propagated: bool = False  #: handed down to nested `input_cfg` entries (cutset.py, `read_dataset_config`)
     shared: bool = False  #: the top level of a `multi_config` dataset overwrites it in every sub-config
     speech_main: bool = False  #: not in nemo_toolkit 3.0.0, only in Speech main
-    purpose: str = ""
 
 
 def _options(rows: str, **flags: Any) -> list[Option]:
