@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import os
+import warnings
 from pathlib import Path
 
 from ...findings import Location
@@ -56,17 +57,23 @@ def _walk(script: Script, kind: str, path: Path, recorder: Recorder) -> Recorder
 
 def _python(script: Script, recorder: Recorder, path: Path) -> None:
     """Walk a launcher in Python; one that does not parse is a gap."""
+    from .python.expressions import Endless
     from .python.running import Exit, Interpreter
 
     try:
-        tree = ast.parse(script.text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of somebody else's script, and not ours to tell
+            tree = ast.parse(script.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1
         start = sum(len(each) + 1 for each in script.text.split("\n")[: line - 1])
         recorder.gap(script.at(start, start + 1), "the launcher is no Python that can be parsed")
         return
-    with contextlib.suppress(Exit, RecursionError):
-        Interpreter(script, recorder, _Files(path), path.name).module(tree)
+    try:
+        with contextlib.suppress(Exit, RecursionError):
+            Interpreter(script, recorder, _Files(path), path.name).module(tree)
+    except Endless:
+        recorder.gap(script.at(0, 1), "the script computes more than is followed here")
 
 
 def _kind(source: Source) -> str:

@@ -33,6 +33,7 @@ from .values import (
 )
 
 _MAX_ITEMS = 300
+_MAX_EVALUATED = 60_000
 _BINARY: dict[type[ast.operator], Callable[[int | float, int | float], int | float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -51,21 +52,29 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 
 
+class Endless(Exception):
+    """More is computed than a launcher computes."""
+
+
 class Expressions:
     """Evaluates expressions in the variables of the moment."""
 
     places: Places
     variables: dict[str, Value]
     imports: dict[str, str]
+    _evaluated: int = 0
 
     def call(self, node: ast.Call) -> Value:
         """What a call gives; the interpreter says."""
         raise NotImplementedError
 
     def value(self, node: ast.expr | None) -> Value:
-        """The value of an expression."""
+        """The value of an expression. Raises Endless where the script is no launcher but a program."""
         if node is None:
             return Const(None)
+        self._evaluated += 1
+        if self._evaluated > _MAX_EVALUATED:
+            raise Endless
         method = getattr(self, f"_of_{type(node).__name__.lower()}", None)
         if method is None:
             return Unknown(f"`{shortened(self.places.written(node))}` is not evaluated")

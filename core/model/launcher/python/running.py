@@ -147,7 +147,7 @@ class Interpreter(Starts):
         self.variables, self._conditions = before, conditions
         if not ends:
             raise left or Exit
-        for name in {name for end in ends for name in end}:
+        for name in {name for end in ends for name, value in end.items() if before.get(name) is not value}:
             values = [end[name] for end in ends if name in end]
             value = values[0]
             for other in values[1:]:
