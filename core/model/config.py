@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 #: Where dataset sections live. Under `data` Lhotse always reads them; elsewhere `use_lhotse` (or a key that only
 #: Lhotse knows) decides. `model.data` is the layout of the multimodal collection.
-_PLACES: tuple[tuple[str, ...], ...] = (("data",), ("model",), ("model", "data"), ())
-_KINDS = {"train_ds": TRAINING, "validation_ds": VALIDATION, "test_ds": TEST}
+PLACES: tuple[tuple[str, ...], ...] = (("data",), ("model",), ("model", "data"), ())
+KINDS = {"train_ds": TRAINING, "validation_ds": VALIDATION, "test_ds": TEST}
 _LHOTSE_ONLY = ("input_cfg", "shar_path", "cuts_path")
 _NO_SUB_CONFIG = frozenset({"sampler_weights"})
 
@@ -90,7 +90,7 @@ class TrainingConfig:
         """All datasets Lhotse reads, training first."""
         parent = self.composition.root.at(self.place)
         assert parent is not None
-        datasets = [dataset for name, kind in _KINDS.items() for dataset in self._read(parent, name, kind)]
+        datasets = [dataset for name, kind in KINDS.items() for dataset in self._read(parent, name, kind)]
         for dataset in datasets:
             self._reader.attach(dataset)
         return tuple(datasets)
@@ -240,7 +240,7 @@ def read_config(document: Document, context: Context) -> TrainingConfig | None:
         )
         composition = Composition(Section((), layers), composition.bases, composition.missing)
     resolution = Resolution(composition.root, context.variables)
-    for place in _PLACES:
+    for place in PLACES:
         parent = composition.root.at(place)
         section = parent.section("train_ds") if parent is not None else None
         if section is not None and _lhotse_reads(section, place, resolution):
