@@ -41,6 +41,11 @@ class Result:
         return self.analysis.models[0] if self.analysis.models else None
 
 
+def failed(root: Path) -> Result:
+    """What stands for a root that could not be judged for a bug of ours: nothing is said of it until it changes."""
+    return Result(root, Analysis((), (), ()), frozenset({root}), frozenset(), frozenset(), False, next(_serials), 0.0)
+
+
 def judge(project: Project, root: Path, commented: frozenset[Path] = frozenset()) -> Result:
     """Judge one root. The project's store has to be a NotingStore; `commented` are its commented blends of last time."""
     store = project.store

@@ -69,11 +69,11 @@ class Checker:
             self._show(document.path, document.uri)
         self.wake()
 
-    def files_changed(self, paths: list[Path]) -> None:
-        """Files have changed on disk."""
+    def files_changed(self, paths: list[Path], *, listing: bool = False) -> None:
+        """Files have changed on disk; with `listing` some came or went."""
         if any(path.name in SETTINGS_FILES for path in paths):
             self._client.forgive()
-        self._session.touched(paths)
+        self._session.touched(paths, listing=listing)
         self.wake()
 
     async def rest(self) -> None:
@@ -138,7 +138,7 @@ class Checker:
             for finding in result.analysis.findings
         }
         refresh = False
-        for path in {*open_paths, *related, *self._pushed}:
+        for path in dict.fromkeys((*open_paths, *related, *self._pushed)):  # what is looked at comes first
             document = session.documents.at(path)
             if document is not None and session.due(document.path):
                 continue

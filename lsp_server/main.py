@@ -113,8 +113,10 @@ def _serve(channel: Channel) -> int:
 def _tell(server: Server, context: dict[str, Any]) -> None:
     """Tell the client of what went wrong where nobody was left to be told."""
     error = context.get("exception")
-    if not isinstance(error, BrokenPipeError):
-        server.client.bug(error if isinstance(error, Exception) else RuntimeError(context.get("message")))
+    if error is None:
+        error = RuntimeError(context.get("message"))
+    if isinstance(error, Exception) and not isinstance(error, BrokenPipeError):  # to be cancelled at the end is right
+        server.client.bug(error)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -35,13 +35,16 @@ class Scanner:
         self._server = server
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="scan")
         self._task: asyncio.Task[None] | None = None
-        self._lookups: set[asyncio.Task[None]] = set()
+        self._wanted: dict[Path, None] = {}
+        self._lookup: asyncio.Task[None] | None = None
+        self._complete = False  #: whether all files were looked at once
         self._queue: dict[Path, None] = {}
         self._memo: Memo = {}
 
     def start(self) -> None:
         """Look at every file of the workspace anew."""
         self.stop()
+        self._complete = False
         self._task = asyncio.get_running_loop().create_task(self._everything())
         self._task.add_done_callback(self._ended)
 
@@ -57,24 +60,34 @@ class Scanner:
 
     def look_for_readers(self, path: Path) -> None:
         """Find out now which configs read a file or are started by it: it is open, and waits to be judged with them."""
-        task = asyncio.get_running_loop().create_task(self._readers(path))
-        self._lookups.add(task)
-        task.add_done_callback(self._lookups.discard)
-        task.add_done_callback(self._ended)
+        if self._complete and self._server.session.projects.folder_of(path) is not None:
+            return  # it is known
+        self._wanted[path] = None
+        if self._lookup is None or self._lookup.done():
+            self._lookup = asyncio.get_running_loop().create_task(self._readers())
+            self._lookup.add_done_callback(self._ended)
 
-    async def _readers(self, path: Path) -> None:
+    async def _readers(self) -> None:
         session = self._server.session
-        texts = session.documents.texts()
+        while self._wanted:
+            path = next(iter(self._wanted))
+            repository = session.projects.at(path).repository_of(path)
+            together = [each for each in self._wanted if session.projects.at(each).repository_of(each) is repository]
+            texts = session.documents.texts()
+            memo: Memo = {}
 
-        def project_at(file: Path) -> Project:
-            return session.projects.noting(file, texts, {})
+            def project_at(file: Path, texts: Mapping[Path, str] = texts, memo: Memo = memo) -> Project:
+                return session.projects.noting(file, texts, memo)
 
-        def found() -> list[Path]:
-            return sorted(concerned([path], session.projects.at(path).repository_of(path), project_at))
-
-        for config in await asyncio.get_running_loop().run_in_executor(self._pool, found):
-            session.analyses.note_reader(config, session.analyses.readers.get(config, frozenset()) | {config, path})
-        self._server.checker.wake()
+            found = await asyncio.get_running_loop().run_in_executor(
+                self._pool, concerned, together, repository, project_at
+            )
+            for config, cause in found.items():
+                known = session.analyses.readers.get(config, frozenset())
+                session.analyses.note_reader(config, known | {config, cause})
+            for each in together:
+                self._wanted.pop(each, None)
+            self._server.checker.wake()
 
     def stop(self) -> None:
         """Stop looking; what was seen stays known."""
@@ -95,16 +108,20 @@ class Scanner:
     async def _everything(self) -> None:
         session = self._server.session
         loop = asyncio.get_running_loop()
-        for folder in list(session.projects.folders.values()):
+        folders = list(session.projects.folders.values())
+        for folder in folders:
             if session.projects.options_at(folder / "any")["scan-workspace"]:
                 project = session.projects.at(folder / "any")
                 found = await loop.run_in_executor(self._pool, project.discover, [folder])
                 self._queue.update(dict.fromkeys(found.files))
         if len(self._queue) < _FEW:
             await self._queued(None)
-            return
-        async with Progress(self._server, "Looking for training configs") as progress:
-            await self._queued(progress)
+        else:
+            async with Progress(self._server, "Looking for training configs") as progress:
+                await self._queued(progress)
+                if progress.cancelled:
+                    return
+        self._complete = all(session.projects.options_at(folder / "any")["scan-workspace"] for folder in folders)
 
     async def _queued(self, progress: Progress | None) -> None:
         """Judge what is in the queue."""

@@ -70,7 +70,7 @@ class Server(LanguageServer):
     def __init__(self, version: str) -> None:
         super().__init__("nemo-resumable", version, protocol_cls=OwnTexts)
         self.client = Client(self)
-        self.session = Session(self.client.complain)
+        self.session = Session(self.client.complain, self.client.bug)
         self.checker = Checker(self.session, self.client)
         self.scanner = Scanner(self)
         self.watcher = Watcher(self)

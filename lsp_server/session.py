@@ -16,7 +16,7 @@ from nemo_resumable.core.syntax.nodes import Document
 from nemo_resumable.core.text import Source
 
 from . import uris
-from .analyses import Analyses, Result, judge
+from .analyses import Analyses, Result, failed, judge
 from .documents import Documents, OpenDocument
 from .projects import Projects
 from .store import Memo, forget
@@ -34,7 +34,9 @@ UNKNOWN_SECONDS = 1.0
 class Session:
     """Everything that is known between two messages; only the event loop's thread touches it."""
 
-    def __init__(self, complain: Callable[[str], None]) -> None:
+    def __init__(self, complain: Callable[[str], None], bug: Callable[[Exception], None]) -> None:
+        self._bug = bug
+        self._cold = True  #: whether what lies in the repositories has to be listed with the next run
         self.documents = Documents()
         self.projects = Projects(complain)
         self.analyses = Analyses()
@@ -77,29 +79,32 @@ class Session:
             self._drop_unwanted()
         return document
 
-    def touched(self, paths: Iterable[Path]) -> None:
-        """Files have changed on disk, came or went; those that are open stay what the editor says."""
+    def touched(self, paths: Iterable[Path], *, listing: bool) -> None:
+        """Files have changed on disk, with `listing` came or went; those that are open stay what the editor says."""
         paths = list(paths)
         changed = [path for path in paths if self.documents.at(path) is None]
         if any(path.name in SETTINGS_FILES or path.suffix in INDEX_SUFFIXES for path in paths):
             self.reconfigured()  # what was seen of index files is remembered with the settings
         if any(is_script(path) for path in paths):  # it may start any config by now, or none
             self.analyses.stale.update(self.analyses.results)
-        self.projects.repositories.forget()
+            listing = True
+        if listing:
+            self.projects.repositories.forget()
+            self._cold = True
         gone = set(changed)
         forget(self._memo, lambda path: path in gone)
         self._touch(changed)
 
     def restart(self) -> None:
         """Forget everything but the open texts: settings, results, and what was parsed."""
-        self.projects.forget()
         self._memo.clear()
         self.analyses = Analyses()
-        self.generation += 1
+        self.reconfigured()
 
     def reconfigured(self) -> None:
         """Settings, options or folders have changed: every result is stale."""
         self.projects.forget()
+        self._cold = True
         self.analyses.stale.update(self.analyses.results)
         self.generation += 1
 
@@ -127,8 +132,8 @@ class Session:
 
     def cost(self, path: Path) -> float:
         """Seconds that judging what is due for a file will take, going by the last time; of a first time nothing is known."""
-        results = self.analyses.results
-        return sum(results[root].seconds if root in results else UNKNOWN_SECONDS for root in self.due(path))
+        known = {} if self._cold else self.analyses.results
+        return sum(known[root].seconds if root in known else UNKNOWN_SECONDS for root in self.due(path))
 
     async def fresh(self, path: Path) -> None:
         """Judge what is due for a file. Cheap runs are made at once, others beside the messages that come in."""
@@ -149,7 +154,13 @@ class Session:
     def judge_now(self, path: Path) -> None:
         """Judge what is due for a file, here and now."""
         while due := self.due(path)[:1]:
-            self._keep([judge(self.project(due[0]), due[0], self._commented(due[0]))])
+            project, root, commented = self.project(due[0]), due[0], self._commented(due[0])
+            try:
+                result = judge(project, root, commented)
+            except Exception as error:
+                self._bug(error)
+                result = failed(root)
+            self._keep([result])
 
     async def _judge_aside(self, path: Path) -> None:
         due = self.due(path)
@@ -158,7 +169,12 @@ class Session:
         generation = self.generation
         loop = asyncio.get_running_loop()
         for project, root in [(self.project(root), root) for root in due]:
-            result = await loop.run_in_executor(self._worker, judge, project, root, self._commented(root))
+            try:
+                result = await loop.run_in_executor(self._worker, judge, project, root, self._commented(root))
+            except Exception as error:
+                self._bug(error)
+                result = failed(root)
+            self._cold = False
             if self.generation != generation:
                 return  # it speaks of a text that is no more; what is still due is found anew
             self._keep([result])

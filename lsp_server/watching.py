@@ -56,9 +56,10 @@ class Watcher:
         wanted = [path for path in session.dependencies() if not self._told_of(path)][:_MOST]
         now = await asyncio.to_thread(states, wanted)
         changed = [path for path, seen in now.items() if path in self._known and self._known[path] != seen]
-        self._known = now
+        before, self._known = self._known, now
         if changed:
-            self._server.checker.files_changed(changed)
+            listing = any(now[path] is None or before[path] is None for path in changed)
+            self._server.checker.files_changed(changed, listing=listing)
 
     def _told_of(self, path: Path) -> bool:
         return self.client_watches and self._server.session.projects.folder_of(path) is not None

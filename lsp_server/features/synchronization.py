@@ -40,5 +40,6 @@ def register(server: Server) -> None:
     def files_changed(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
         names = [name for change in params.changes if (name := uris.file_path(change.uri)) is not None]
         paths = [Path(name) for name in names]
-        ls.checker.files_changed(paths)
+        listing = any(change.type is not types.FileChangeType.Changed for change in params.changes)
+        ls.checker.files_changed(paths, listing=listing)
         ls.scanner.again(paths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from lsprotocol import types
 from nemo_resumable.lsp_server import analyses
 from nemo_resumable.lsp_server.server import create_server
+from nemo_resumable.lsp_server.session import Session
 
 from .conftest import BLEND, CONFIG, codes
 
@@ -191,3 +193,33 @@ def test_models_are_let_go(project: Path) -> None:
     finally:
         gc.enable()
     assert after == before > 0
+
+
+def test_a_bug_in_judging_one_file_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
+    """It is told, nothing is said of that file until it changes, and the session goes on."""
+    bugs: list[Exception] = []
+    right = analyses.analyze
+
+    def wrong(project: Any, files: Any) -> Any:
+        if files[0].name == "conf.yaml":
+            raise ValueError("this is a bug")
+        return right(project, files)
+
+    async def session() -> None:
+        made = Session(complain=lambda sentence: None, bug=bugs.append)
+        uris = []
+        for name in ("conf.yaml", "other.yaml"):
+            uris.append((project / name).as_uri())
+            made.open(types.TextDocumentItem(uris[-1], "yaml", 1, CONFIG))
+        monkeypatch.setattr(analyses, "analyze", wrong)
+        views = [await made.view(uri) for uri in uris]
+        assert [bool(view and view.findings) for view in views] == [False, True]
+        assert [str(bug) for bug in bugs] == ["this is a bug"]
+        monkeypatch.setattr(analyses, "analyze", right)
+        made.change(uris[0], 2, [types.TextDocumentContentChangeWholeDocument(CONFIG)])
+        mended = await made.view(uris[0])
+        assert mended is not None
+        assert mended.findings
+        made.stop()
+
+    asyncio.run(session())
