@@ -54,6 +54,9 @@ BUDGETS = {
     "check, blend of 10,000 lines": Budget(600, 0.25),
     f"check, {CONFIGS} configs": Budget(1500),
     f"check, {FOREIGN_FILES:,} foreign files": Budget(2000),
+    f"the hook, one of {CONFIGS} configs": Budget(300),
+    f"the hook, {CONFIGS} configs": Budget(2000),
+    "the hook, nothing of ours": Budget(100),
 }
 
 
@@ -80,7 +83,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _cases(folder: Path) -> list[Case]:
     """Write the files, and name what is run on them."""
-    (folder / ".git").mkdir()  # the search for settings ends here
     (folder / "small.yaml").write_text(blend(60), encoding="utf-8")
     (folder / "large.yaml").write_text(blend(10_000), encoding="utf-8")
     (folder / "config.yaml").write_text(training_config(200, "small.yaml"), encoding="utf-8")
@@ -91,6 +93,9 @@ def _cases(folder: Path) -> list[Case]:
         text = training_config(200, "small.yaml", seed=number)
         (many / f"config-{number:03}.yaml").write_text(text, encoding="utf-8")
     foreign(folder / "foreign", FOREIGN_FILES)
+    names = sorted(path.relative_to(folder).as_posix() for path in many.iterdir())
+    for command in ("init", "-q"), ("add", "."):
+        subprocess.run(["git", *command], cwd=folder, check=True)
     ours, lint = _program("nemo-resumable"), _program("yamllint")
     found = (1,)
     return [
@@ -112,6 +117,10 @@ def _cases(folder: Path) -> list[Case]:
             (ours, "check", "foreign"),
             peer=f"yamllint, {FOREIGN_FILES:,} foreign files",
         ),
+        # As pre-commit calls it, without pre-commit's own time.
+        Case(f"the hook, one of {CONFIGS} configs", (ours, "check", "--staged", names[0]), found),
+        Case(f"the hook, {CONFIGS} configs", (ours, "check", "--staged", *names), found),
+        Case("the hook, nothing of ours", (ours, "check", "--staged")),
     ]
 
 
