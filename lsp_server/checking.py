@@ -144,7 +144,9 @@ class Checker:
                 continue
             before = self._shown.get(path)
             changed = self._show(path, session.uri_of(path))
-            refresh = refresh or (changed and before is not None and document is not None)
+            if changed and before is not None and document is not None:
+                # Of a text that it has changed itself, the client asks by itself.
+                refresh = refresh or before.version == document.version
         if refresh and self._client.pulls:
             self._client.refresh_diagnostics()
 

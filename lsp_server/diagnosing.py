@@ -90,6 +90,7 @@ def diagnostic(
 #: Rules about keys that nothing reads: editors fade them out.
 TAGS = {
     "unknown-option": types.DiagnosticTag.Unnecessary,
+    "ignored-ais-option": types.DiagnosticTag.Unnecessary,
     "ignored-source-key": types.DiagnosticTag.Unnecessary,
     "unused-suppression": types.DiagnosticTag.Unnecessary,
 }
