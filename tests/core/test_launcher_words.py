@@ -38,6 +38,8 @@ def value(before: str, written: str) -> Word:
         ("", r"k.a=$'it\'s'", "it's"),
         ("A=x", "'k.a='\"$A\"'y'", "xy"),
         ("A=x", "k.a=[$A,y]", "[x,y]"),
+        ("A=x; B=y; C='$A z'", 'k.a="$A $B $C"', "x y $A z"),
+        ("A=x; B=y", 'k.a="${A} ${B}"', "x y"),
         ("A=x", "'k.a={a:1,b:2}'", "{a:1,b:2}"),
         ("A=3", "k.a=${A:-7}", "3"),
         ("A=", "k.a=${A:-7}", "7"),
@@ -251,3 +253,25 @@ def test_the_place_that_decides_is_named() -> None:
     known = read("A=/tmp/x\n" + TRAIN + 'k.a="$A"\n').launches[0].overrides[0].value
     assert known.drawn is not None
     assert known.drawn.source.cut(known.drawn.span) == "A=/tmp/x"
+
+
+@pytest.mark.parametrize(
+    ("before", "written", "kind"),
+    [
+        ("O=''; if [ $SLURM_ARRAY_TASK_ID -gt 1 ]; then O='k.a=2'; fi", "$O", "array"),
+        ("O='k.b=1'; if [ $SLURM_ARRAY_TASK_ID -gt 1 ]; then O=\"$O k.a=2\"; fi", "$O", "array"),
+        ("O=(); if [ $SLURM_ARRAY_TASK_ID -gt 1 ]; then O+=(k.a=2); fi", '"${O[@]}"', "array"),
+        ("O=(); [[ $SLURM_RESTART_COUNT -gt 0 ]] && O+=(k.a=2)", '"${O[@]}"', "restart"),
+        ("O=''; if [ -n \"$X\" ]; then O='k.a=2'; fi", "$O", None),
+        ("O=(); if [ -e x ]; then O+=(k.a=2); fi", '"${O[@]}"', None),
+        ('O=k.b=$RANDOM; case $MODE in debug) O="$O k.a=1" ;; esac', "$O", None),
+    ],
+)
+def test_overrides_that_are_given_in_some_chunks_only(before: str, written: str, kind: str | None) -> None:
+    """They stand there, and their value is not known: it varies where the condition does."""
+    script = f"#SBATCH --array=1-4%1\n{before}\n{TRAIN}k.c=3 {written}\n"
+    overrides = {each.key: each.value for each in read(script).launches[0].overrides}
+    assert overrides["k.c"].text == "3"
+    assert overrides["k.a"].text is None
+    varies = overrides["k.a"].varies
+    assert (varies.kind if varies is not None else None) == kind

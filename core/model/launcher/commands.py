@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from .around import Around
 from .containers import CONTAINERS, of_container
 from .facts import Fact
-from .jobs import Job, option, with_option
+from .jobs import Job, at_option, option, with_option
 from .programs import build_of, is_training, launch_of
 from .recording import Recorder
 from .staging import copy_of, of_ssh
@@ -209,7 +209,7 @@ class Commands:
                 handed += exports(value)
                 env = exported_by(value, around.env)
             elif flag is not None:
-                job = with_option(job, flag, value, words[index].at)
+                job = with_option(job, flag, value, at_option(words, index, taken))
             index += taken
         rest = words[index:]
         chain = self.recorder.chain_of_submission(job, around)

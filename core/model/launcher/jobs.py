@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from ...findings import Location
+from ...text import Span
 from ..trainer import walltime_seconds
 from .facts import NOTHING, Fact, Variation, Walltime
 from .texts import Arg, Script, Text, cut, fixed, flat, shown, unknown, varying
@@ -221,6 +222,14 @@ def option(words: list[Arg], index: int) -> tuple[str | None, Arg | None, int]:
     if short in SHORT and index + 1 < len(words):
         return SHORT[short], words[index + 1], 2
     return text, None, 1
+
+
+def at_option(words: list[Arg], index: int, taken: int) -> Location:
+    """Where an option stands, with the word that is its value."""
+    first, last = words[index].at, words[min(index + taken, len(words)) - 1].at
+    if first.source is not last.source or last.span.end < first.span.start:
+        return first
+    return Location(first.source, Span(first.span.start, last.span.end))
 
 
 def variables(job: Job, at: Location) -> dict[str, Text]:

@@ -10,7 +10,7 @@ from .chains import chain_of
 from .facts import NOTHING, Chain, Fact, IndexBuild, Launch, Override, Word
 from .hydra import override_text
 from .jobs import Job
-from .texts import Arg, Text, cut, fixed, flat, known, word
+from .texts import Arg, Text, cut, fixed, flat, word
 
 if TYPE_CHECKING:
     from .around import Around
@@ -66,7 +66,7 @@ def launch_of(words: list[Arg], around: Around, recorder: Recorder) -> Launch:
         elif what is not None and index + 1 < len(words):
             index += 1
             hydra[what] = word(words[index].text, words[index].at)
-        elif (found := override_text(text)) is not None and known(cut(arg.text, 0, found.value_at)) is not None:
+        elif (found := override_text(text)) is not None and _stated(cut(arg.text, 0, found.value_at)):
             value = word(cut(arg.text, found.value_at) or _empty(arg), arg.at)
             overrides.append(Override(found.key, found.prefix, value, arg.at))
         index += 1
@@ -94,6 +94,11 @@ def launch_of(words: list[Arg], around: Around, recorder: Recorder) -> Launch:
         folder=word(around.folder, around.begin) if around.folder else None,
         mounts=around.mounts,
     )
+
+
+def _stated(key: Text) -> bool:
+    """Whether all of a key is known; the override as a whole may still be left out."""
+    return all(piece.text is not None for piece in key)
 
 
 def _empty(arg: Arg) -> Text:

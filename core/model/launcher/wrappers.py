@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from ...findings import Location
 from .around import Around
 from .facts import NOTHING, EnvVar, Fact, Mount
-from .jobs import Job, option, with_option
+from .jobs import Job, at_option, option, with_option
 from .texts import Arg, Text, cut, fixed, flat, varying, word
 
 #: Programs that run another one in an environment of Python.
@@ -133,7 +133,7 @@ def of_srun(words: list[Arg], around: Around) -> tuple[list[Arg], Around]:
             env = exported_by(value, env)
         elif flag is not None and flag != "--time":
             stated.add(flag)
-            step = with_option(step, flag, value, words[index].at)
+            step = with_option(step, flag, value, at_option(words, index, taken))
         index += taken
     if "--ntasks" in stated and "--ntasks-per-node" not in stated:
         step = replace(step, tasks_per_node=NOTHING)  # the step's own count of tasks, and not the header's

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ....findings import Location
-from ..texts import Arg, Script, Text, concat, cut, fixed, flat, place, split, unknown
+from ..texts import Arg, Piece, Script, Text, concat, cut, fixed, flat, place, split, unknown
 from .state import State, Var
 from .tree import at, literal, span, text_of
 from .variables import Variables
@@ -127,7 +127,7 @@ class Expander(Variables):
                 continue
             parts.append(self._plain(position, first, escaped))
             inside = first > start or last < end or (whole and unit.type in _QUOTED)
-            parts.append(self._brought_in(unit) if inside and unit.type in EXPANSIONS else self.text(unit))
+            parts.append(self._brought_in(unit) if inside else self.text(unit))
             position = last
         parts.append(self._plain(position, end, escaped))
         return concat(parts)
@@ -181,9 +181,11 @@ class Expander(Variables):
         """An expansion's pieces, which stand where the expansion does; parts of a command keep their own places."""
         where = at(self.script, node)
         text = self.text(node)
-        if re.search(r"\s", flat(text)):
+        begin, _ = span(self.script, node)
+        alone = begin == 0 or self.script.text[begin - 1].isspace()  # it begins a word of a script in a text
+        if node.type in EXPANSIONS and re.search(r"\s|=" if alone else r"\s", flat(text)):
             return text
-        return tuple(replace(piece, used=where) for piece in text)
+        return tuple(piece if _within(piece, where) else replace(piece, used=where) for piece in text)
 
     def _ansi(self, start: int, end: int) -> Text:
         """`$'…'`: backslashes are read."""
@@ -225,6 +227,13 @@ class Expander(Variables):
         if keys and keys != [str(index) for index in range(len(items))]:
             return Var(where, unknown("the array's elements are set one by one", where))
         return Var(where, items=tuple(items))
+
+
+def _within(piece: Piece, where: Location) -> bool:
+    """Whether a piece stands in a place as it is, or already has its own place there."""
+    at = piece.used or piece.at
+    own = piece.exact or piece.used is not None
+    return own and at.source is where.source and where.span.start <= at.span.start and at.span.end <= where.span.end
 
 
 def _has_unquoted(node: Node) -> bool:

@@ -107,6 +107,9 @@ def _disagreed(name: str, before: Var | None, found: list[Var | None], why: Vari
     longest = max(texts, key=len)
     if all(_begins(longest, text) for text in texts) and (before is not None or len(present) == len(found)):
         shortest = min(texts, key=len)
+        if len(shortest) == len(longest):
+            doubtful = [each for each in present if any(piece.defaulted or piece.maybe for piece in each.text)]
+            return replace((doubtful or present)[0], exported=exported)
         added = tuple(replace(piece, maybe=piece.maybe or maybe) for piece in longest[len(shortest) :])
         where = next(each.at for each in present if each.text is longest)
         return Var(where, shortest + added, exported=exported)
@@ -146,7 +149,12 @@ def _lists(name: str, lists: list[tuple[Arg, ...] | None], maybe: Maybe, at: Loc
 
 
 def _begins(whole: Text, part: Text) -> bool:
-    return _text_key(whole[: len(part)]) == _text_key(part)
+    return _said(whole[: len(part)]) == _said(part)
+
+
+def _said(text: Text) -> list[object]:
+    """What a text says, however it came to be."""
+    return [(piece.text, piece.reason, piece.varies and (piece.varies.kind, piece.varies.by)) for piece in text]
 
 
 def _text_key(text: Text) -> tuple[object, ...]:

@@ -38,8 +38,12 @@ def first_error(root: Node) -> Node | None:
 
 
 def span(script: Script, node: Node) -> tuple[int, int]:
-    """Start and end of a node in characters."""
-    return script.position(node.start_byte), script.position(node.end_byte)
+    """Start and end of a node in characters; blanks that the grammar counts to a variable behind them are left out."""
+    start, end = script.position(node.start_byte), script.position(node.end_byte)
+    if node.type in ("simple_expansion", "expansion"):
+        while start < end and script.text[start].isspace():
+            start += 1
+    return start, end
 
 
 def text_of(script: Script, node: Node) -> str:
