@@ -77,6 +77,7 @@ def test_what_starts_a_training(command: str) -> None:
         f"echo {TRAIN}",
         f'echo "{TRAIN}" >> log',
         f"printf '%s' '{TRAIN}'",
+        f'A=({TRAIN} trainer.devices=8)\nprintf \'%s\\n\' "${{A[@]}}"\necho "${{A[@]}}"',
         f"# {TRAIN}",
         f": <<EOF\n{TRAIN}\nEOF",
         f"cat <<EOF\n{TRAIN}\nEOF",
@@ -132,6 +133,9 @@ def test_hydras_own_flags(flags: str, config: tuple[str | None, ...]) -> None:
         ("k.a=", "", "k.a", ""),
         ("k.a='\"quoted\"'", "", "k.a", '"quoted"'),
         ("k.a=x=y", "", "k.a", "x=y"),
+        ("k.a=${X:-8}", "", "k.a", "8"),
+        ('k.a="${X:-8}"', "", "k.a", "8"),
+        ('"k.a=${X:-"8"}"', "", "k.a", "8"),
     ],
 )
 def test_overrides_stand_where_they_are_written(written: str, prefix: str, key: str, value: str) -> None:
@@ -143,6 +147,7 @@ def test_overrides_stand_where_they_are_written(written: str, prefix: str, key: 
 @pytest.mark.parametrize(
     ("script", "place"),
     [
+        (f'bash -c "{TRAIN} k.a=${{X:-8}}"', "k.a=${X:-8}"),
         (f"A=(x k.a=1)\n{TRAIN} ${{A[@]}}", "k.a=1"),
         (f'A=(\n  "k.a=$B" # why\n)\n{TRAIN} "${{A[@]}}"', '"k.a=$B"'),
         (f'A=()\nA+=("k.a=1")\n{TRAIN} "${{A[@]}}"', '"k.a=1"'),
@@ -150,6 +155,8 @@ def test_overrides_stand_where_they_are_written(written: str, prefix: str, key: 
         (f'A="k.a=$RANDOM"\n{TRAIN} $A', "k.a=$RANDOM"),
         (f'B="{TRAIN} k.a=$X"\nsrun bash -c "$B"', "k.a=$X"),
         (f'srun bash -c "{TRAIN} k.a=$X"', "k.a=$X"),
+        (f'A=(k.b=1 k.a=2)\nsrun bash -c "{TRAIN} $(printf \' %q\' "${{A[@]}}")"', "k.a=2"),
+        (f'A=(k.b=1 k.a=2)\nsrun bash -c "{TRAIN} ${{A[*]}}"', "k.a=2"),
         (f"srun bash -c '{TRAIN} k.a=$X'", "k.a=$X"),
         (f"read -r -d '' B <<EOF\n{TRAIN} \\\\\n  k.a=\\$X\nEOF\nsrun bash -c \"$B\"", "k.a=\\$X"),
         (f'B=$(cat <<EOF\n{TRAIN} k.a=${{X}}\nEOF\n)\nbash -c "$B"', "k.a=${X}"),

@@ -121,6 +121,7 @@ def test_what_is_known(before: str, written: str, text: str | None) -> None:
         ("", "k.a=${A:-7}", "7"),
         ("A=${1:-7}", "k.a=$A", "7"),
         (": ${A:=7}", "k.a=$A", "7"),
+        ("", "k.a=${SLURM_GPUS_ON_NODE:-8}", "8"),
         ("while getopts 'a:' f; do case $f in a) A=$OPTARG ;; esac; done; A=${A:-7}", "k.a=$A", "7"),
         ("A=${1:-7}; B=$((A + 1))", "k.a=$B", "8"),
         ("A=7; while getopts 'a:' flag; do case $flag in a) A=$OPTARG ;; esac; done", "k.a=$A", "7"),

@@ -240,15 +240,17 @@ def variables(job: Job, at: Location) -> dict[str, Text]:
         for name in names.split():
             if fact.value is not None:
                 found[name] = fixed(str(fact.value), fact.location or at)
-            else:
+            elif fact.location is not None:  # without an option Slurm does not set it
                 found[name] = unknown(
-                    f"`${name}` is set by Slurm, and no option says it", at, varies=fact.varies, name=name
+                    f"`${name}` is not one number by the job's options", at, varies=fact.varies, name=name
                 )
 
     count("SLURM_JOB_NUM_NODES SLURM_NNODES", job.node_count)
-    count("SLURM_NTASKS_PER_NODE SLURM_TASKS_PER_NODE", job.ranks)
+    count("SLURM_TASKS_PER_NODE", job.ranks)
+    stated = job.ranks.location is not None
+    count("SLURM_NTASKS_PER_NODE", job.ranks if stated else NOTHING)
     nodes, ranks = job.node_count.value, job.ranks.value
-    count("SLURM_NTASKS SLURM_NPROCS", Fact(nodes * ranks) if nodes and ranks else NOTHING)
+    count("SLURM_NTASKS SLURM_NPROCS", Fact(nodes * ranks) if stated and nodes and ranks else NOTHING)
     count("SLURM_GPUS_ON_NODE SLURM_GPUS_PER_NODE", job.node_gpus)
     count("SLURM_CPUS_PER_TASK", job.cpus)
     restarts = Variation("restart", "the restart count")

@@ -17,6 +17,30 @@ if TYPE_CHECKING:
     from .recording import Recorder
 
 _TRAINS = re.compile(r"(?:^|_)(?:train|finetune|pretrain)(?:_|\.py$|$)|speech_to_text_|(?:_train|_finetune)\.py$")
+#: Programs that only show or look at the words they are given.
+_PRINT = frozenset(
+    [
+        "echo",
+        "printf",
+        "cat",
+        "tee",
+        "logger",
+        "grep",
+        "sed",
+        "awk",
+        "jq",
+        "diff",
+        "git",
+        "less",
+        "head",
+        "tail",
+        "sort",
+        "wc",
+        "tr",
+        "cut",
+        "test",
+    ]
+)
 #: Programs with Hydra's command line that train nothing.
 _OTHERS = re.compile(
     r"transcribe|(?:^|_)(?:eval|evaluate|infer|inference|generate|export|convert|predict)(?:_|\.py$|$)"
@@ -39,6 +63,8 @@ _BUILDERS = frozenset({"build_indexes.py", "convert_indexes_to_idxpack.py"})
 def is_training(words: list[Arg], *, module: bool = False) -> bool:
     """Whether a program starts a training: by its name, Hydra's flags, or overrides of a training's sections."""
     name = PurePosixPath(words[0].shown).name
+    if name in _PRINT:
+        return False
     if not (name.endswith(".py") or "." not in name or module):
         return False
     flags = any(flat(arg.text).partition("=")[0] in _HYDRA_FLAGS for arg in words[1:])

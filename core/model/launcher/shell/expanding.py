@@ -185,7 +185,8 @@ class Expander(Variables):
         alone = begin == 0 or self.script.text[begin - 1].isspace()  # it begins a word of a script in a text
         if node.type in EXPANSIONS and re.search(r"\s|=" if alone else r"\s", flat(text)):
             return text
-        return tuple(piece if _within(piece, where) else replace(piece, used=where) for piece in text)
+        quoted = node.type not in EXPANSIONS
+        return tuple(piece if quoted and _within(piece, where) else replace(piece, used=where) for piece in text)
 
     def _ansi(self, start: int, end: int) -> Text:
         """`$'…'`: backslashes are read."""

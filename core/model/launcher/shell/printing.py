@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from ....findings import Location
@@ -20,7 +21,7 @@ _DRAWN = re.compile(
 )
 _CLOCK = re.compile(r"(?:^|[\s(|;`])date\b|time\.time|datetime|%\([^)]*\)T")
 _FIXED_DATE = re.compile(r"\bdate\b.*(?:\s-d\s*|\s--date[= ])['\"]?(?:@?\d[\d: T-]*)['\"]?(?:\s|$)")
-_FORMAT = re.compile(r"%(%|[-+0 #]*(\d*)(?:\.\d+)?([sdiuxXo]))")
+_FORMAT = re.compile(r"%(%|[-+0 #]*(\d*)(?:\.\d+)?([sdiuxXoq]))")
 _MAX_SEQ = 2000
 _PASSING = frozenset({"cat", "tee", "sort"})
 
@@ -108,8 +109,9 @@ def _filled(form: str, args: list[Arg], where: Location) -> Text:
         value = args[index].text if index < len(args) else ()
         index += 1
         text = known(value)
-        if match[3] == "s" and not match[2]:
-            parts.append(value)
+        if match[3] in "sq" and not match[2]:
+            plain = match[3] == "s" or text is None or re.fullmatch(r"[\w./:=,+@%^-]+", text)
+            parts.append(value if plain else fixed(shlex.quote(text or ""), where))
         elif text is None:
             parts.append(unknown("`printf` is not computed here", where, varies=varying(value)))
         else:
