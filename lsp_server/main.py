@@ -87,6 +87,9 @@ def _serve(channel: Channel) -> int:
 
     # Whatever goes wrong is told to the client; pygls would write it to the error output a second time.
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
+    # A message that comes in while something large is judged waits no longer than this for its turn (else 5 ms, each
+    # time that something is waited for).
+    sys.setswitchinterval(0.0005)
     server = create_server()
 
     async def serve() -> None:
