@@ -53,10 +53,15 @@ class Scanner:
         session = self._server.session
         if not session.projects.options_at(session.projects.home() / "any")["scan-workspace"]:
             return
-        self._queue.update(dict.fromkeys(path for path in paths if session.is_yaml(path)))
+        self._queue.update(dict.fromkeys(path for path in paths if session.is_yaml(path) and not self._left_out(path)))
         if self._queue and (self._task is None or self._task.done()):
             self._task = asyncio.get_running_loop().create_task(self._queued(None))
             self._task.add_done_callback(self._ended)
+
+    def _left_out(self, path: Path) -> bool:
+        """Whether a look at everything would not come to a file: our own artifacts, other people's packages."""
+        project = self._server.session.projects.at(path)
+        return path.exists() and not project.discover([path], force_exclude=True).files
 
     def look_for_readers(self, path: Path) -> None:
         """Find out now which configs read a file or are started by it: it is open, and waits to be judged with them."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .conftest import BLEND, CONFIG, MODERN, codes
+from .conftest import BLEND, CONFIG, MODERN, SECONDS, codes
 
 Serve = Callable[..., Any]
 CREATED, CHANGED, DELETED = 1, 2, 3
@@ -45,6 +46,28 @@ def test_a_blend_that_comes_into_being(client: Any, project: Path) -> None:
     (project / "blend.yaml").unlink()
     _tell(client, (project / "blend.yaml", DELETED))
     client.until(uri, lambda shown: "NR007" in codes(shown))
+
+
+def test_artifacts_that_were_written_are_no_configs_of_the_project(client: Any, project: Path) -> None:
+    """Else every finding in a blend would be told twice, and twice more with each migration."""
+    blend = client.open(project / "blend.yaml")
+    client.until(blend, lambda shown: "NR313" in codes(shown))
+    command = {"command": "nemo-resumable.writeArtifacts", "arguments": [(project / "conf.yaml").as_uri()]}
+    client.request("workspace/executeCommand", command)
+    written = sorted((project / "migrate-resumable/conf").iterdir())
+    _tell(client, *((path, CREATED) for path in written))
+    other = project / "other.yaml"
+    other.write_text(CONFIG)  # what comes into being after it is seen, so the ones before would have been
+    _tell(client, (other, CREATED))
+    status = {"command": "nemo-resumable.status", "arguments": [blend]}
+
+    def names() -> set[str]:
+        return {each["name"] for each in client.request("workspace/executeCommand", status)["configs"]}
+
+    deadline = time.monotonic() + SECONDS
+    while "other.yaml" not in names() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert names() == {"conf.yaml", "other.yaml"}
 
 
 def test_settings_that_change(client: Any, project: Path) -> None:
