@@ -52,6 +52,11 @@ JOB = f"#!/bin/bash\n#SBATCH -N 2\nsrun {TRAIN}\n"
             "the job submits itself with --dependency=afterany",
         ),
         (f"{HEADER}srun {TRAIN}\nsbatch run.sbatch", "the job submits itself"),
+        (
+            f"{HEADER}#SBATCH --requeue\nagain() {{ if [ ! -f done ]; then sbatch $SLURM_SUBMIT_DIR/run.sbatch; fi; }}\n"
+            f"trap again USR1\nsrun {TRAIN} &\nwait",
+            "the job submits itself",
+        ),
         (f"for i in 1 2 3; do {TRAIN}; done", "for loop on one machine"),
         (f"while ! {TRAIN}; do sleep 60; done", "while loop on one machine"),
         (f"until {TRAIN}; do sleep 60; done", "while loop on one machine"),
@@ -141,6 +146,13 @@ def test_an_argument_that_a_job_hands_to_its_successor_changes_between_chunks() 
         ),
         (
             "for n in $(scontrol show hostnames); do srun -N1 -n1 -w $n cp -r /shared/idx /tmp/idx & done; wait",
+            "/shared/idx",
+            "/tmp/idx",
+            True,
+        ),
+        (
+            "N=($(scontrol show hostnames))\nfor ((w = 0; w < SLURM_NNODES; w++)); do\n"
+            '  srun -N1 -n1 -w "${N[$w]}" cp -r /shared/idx /tmp/idx &\ndone',
             "/shared/idx",
             "/tmp/idx",
             True,

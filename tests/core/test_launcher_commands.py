@@ -258,6 +258,9 @@ def test_facts_stand_in_their_lines() -> None:
     assert cut(launch.nodes.location) == "#SBATCH --nodes=2"
     assert cut(launch.tasks_per_node.location) == "--ntasks-per-node=4"
     assert cut(launch.walltime.location if launch.walltime else None) == "#SBATCH --time=04:00:00"
+    ranks = start(f"{HEADER}srun --ntasks-per-node 1 torchrun --nproc_per_node 8 {TRAIN.removeprefix('python ')}\n")
+    assert cut(ranks.tasks_per_node.location) == "--ntasks-per-node 1"
+    assert cut(ranks.ranks_per_node.location) == "--nproc_per_node 8"
     assert cut(launch.location).startswith("srun --ntasks-per-node=4 python /code/salm_train.py")
 
 

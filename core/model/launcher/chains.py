@@ -36,7 +36,7 @@ def chain_of_loop(job: Job, *, after_build: bool) -> Chain:
 
 def queued_again(launch: Launch, *, requeued: bool, by_itself: Chain | None) -> Launch:
     """A training command with what the end of its launcher says: the job queues itself, or is put back into the queue."""
-    if by_itself is not None and not launch.chain.chained:
+    if by_itself is not None and (not launch.chain.chained or launch.chain.by == REQUEUE):
         return replace(launch, chain=by_itself)
     if requeued and (not launch.chain.chained or launch.chain.by == REQUEUE):
         launch = replace(launch, chain=Chain(True, "scontrol requeue", launch.chain.array))

@@ -157,16 +157,18 @@ class Commands:
             flag, sign, _ = text.partition("=")
             module = module or flag in ("-m", "--module")
             value: Arg | None = None
+            at = words[index].at
             if sign:
                 value = Arg(cut(words[index].text, len(flag) + 1), words[index].at)
             elif flag not in _TORCH_ALONE and flag.startswith("-") and index + 1 < len(words):
+                at = at_option(words, index, 2)
                 index += 1
                 value = words[index]
             flag = flag.replace("_", "-")
             if value is not None and flag in ("--nproc-per-node", "--num-processes"):
-                ranks = processes(value, words[index].at, around)
+                ranks = processes(value, at, around)
             elif value is not None and flag in ("--nnodes", "--num-machines"):
-                nodes = count(value, words[index].at)
+                nodes = count(value, at)
             index += 1
         around = replace(around, ranks=ranks or Fact(1), torch_nodes=nodes, starter=(*around.starter, name))
         return words[index:], around

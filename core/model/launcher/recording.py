@@ -51,7 +51,8 @@ class Recorder:
         conditions = [at for why, at in around.conditions if why is not None]
         if conditions:
             copied = replace(copied, every_chunk=False, condition=conditions[0])
-        self._staged.append(copied)
+        if copied not in self._staged:
+            self._staged.append(copied)
 
     def new_job(self) -> list[Staging]:
         """Forget the copies of the job before; returns them for `back_to`."""

@@ -16,7 +16,7 @@ from .conditions import Doubt, Truth, truth_of
 from .control import Control, Leave, Stop
 from .parameters import rest
 from .state import State, Var, changed, merge
-from .tree import first_line, span, text_of
+from .tree import counted_header, first_line, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -73,10 +73,12 @@ class Loops(Control):
         moving = Var(where, (Piece(None, where, varies=varies, drawn=where, name=name),))
         starts = self._starts(_with(turn, name, moving), state, "for")
         if not starts and listed and len(words) <= _MAX_TURNS:
+            loops, state.loops = state.loops, (*state.loops, "for")
             for arg in words:
                 state.variables[name] = Var(where, arg.text)
                 if not _once(turn, state):
                     break
+            state.loops = loops
             return
         self._any_turn(_with(turn, name, moving), state, where, "for")
 
@@ -85,7 +87,7 @@ class Loops(Control):
     def _counted(
         self, script: Script, node: Node, turn: Callable[[State], None], state: State, where: Location
     ) -> None:
-        first, test, step = _header(script, node)
+        first, test, step = counted_header(script, node)
         self._expander(script, state).compute(node, first)
 
         def holds(branch: State) -> Truth:
@@ -111,6 +113,7 @@ class Loops(Control):
     ) -> bool:
         """Turn a loop until its condition fails; False (and nothing done) where that does not come, or is not known."""
         trial = state.copy()
+        trial.loops = (*state.loops, "for")
         mark = self.recorder.point()
         for _ in range(_MAX_TURNS):
             truth = holds(trial)
@@ -280,19 +283,3 @@ def _take(state: State, other: State) -> None:
     """Go on with what another state has come to."""
     for name in ("variables", "functions", "args", "folder", "python", "open_files", "files"):
         setattr(state, name, getattr(other, name))
-
-
-def _header(script: Script, node: Node) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
-    """Where the three parts of `for ((…; …; …))` stand."""
-    bounds: list[int] = []
-    for child in node.children:
-        if child.type in ("((", "))"):
-            bounds.append(span(script, child)[0 if child.type == "))" else 1])
-            if child.type == "))":
-                break
-        elif child.type == ";":
-            bounds += [*span(script, child)]
-    if len(bounds) != 6:
-        start, _ = span(script, node)
-        return (start, start), (start, start), (start, start)
-    return (bounds[0], bounds[1]), (bounds[2], bounds[3]), (bounds[4], bounds[5])

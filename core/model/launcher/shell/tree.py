@@ -85,3 +85,19 @@ def literal(script: Script, start: int, end: int, *, escaped: str | None) -> Tex
             index += 1
     pieces.append(script.literal(start + begin, end))
     return tuple(piece for part in pieces for piece in part)
+
+
+def counted_header(script: Script, node: Node) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
+    """Where the three parts of `for ((…; …; …))` stand."""
+    bounds: list[int] = []
+    for child in node.children:
+        if child.type in ("((", "))"):
+            bounds.append(span(script, child)[0 if child.type == "))" else 1])
+            if child.type == "))":
+                break
+        elif child.type == ";":
+            bounds += [*span(script, child)]
+    if len(bounds) != 6:
+        start, _ = span(script, node)
+        return (start, start), (start, start), (start, start)
+    return (bounds[0], bounds[1]), (bounds[2], bounds[3]), (bounds[4], bounds[5])
