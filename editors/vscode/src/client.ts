@@ -59,7 +59,7 @@ export function createClient(found: Found, around: Surroundings): LanguageClient
       window: {
         showDocument: async (params, next) => {
           if (params.uri.endsWith(REPORT)) {
-            await vscode.commands.executeCommand("markdown.showPreview", vscode.Uri.parse(params.uri));
+            await vscode.commands.executeCommand("markdown.showPreviewToSide", vscode.Uri.parse(params.uri));
             return { success: true };
           }
           return (await next(params, NEVER)) as { success: boolean };

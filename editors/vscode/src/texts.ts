@@ -24,7 +24,8 @@ export class Texts implements vscode.TextDocumentContentProvider, vscode.Disposa
 
   /** Markdown is shown as it is meant to look, everything else as text beside the editor. */
   async show(text: Text): Promise<void> {
-    const name = text.title.replace(/[\\/:*?"<>|]+/g, "-") + (SUFFIXES[text.language] ?? ".txt");
+    const suffix = SUFFIXES[text.language] ?? ".txt";
+    const name = text.title.replace(/[\\/:*?"<>|]+/g, "-").replace(new RegExp(`\\${suffix}$`), "") + suffix;
     const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${name}` });
     this.known.set(uri.toString(), text.text);
     this.changed.fire(uri);
