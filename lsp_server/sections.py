@@ -17,7 +17,7 @@ from nemo_resumable.core.syntax.nodes import Mapping
 
 from .view import FileView
 
-TOP, HOLDER, DATASET, ENTRY, FIELDS, OTHER = "top", "holder", "dataset", "entry", "fields", "other"
+TOP, HOLDER, DATASET, ENTRY, SETUP, OTHER = "top", "holder", "dataset", "entry", "setup", "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def section_of(path: tuple[str, ...], *, blend: bool) -> Section:
     if not path:
         return Section(TOP)
     if ".".join(path) in (MANAGER, CALLBACK, TRAINER):
-        return Section(FIELDS, path)
+        return Section(SETUP, path)
     for place in sorted(PLACES, key=len, reverse=True):
         if path == place:
             return Section(HOLDER, path, certain=place == ("data",))

@@ -37,7 +37,7 @@ FIELD_DOCS: dict[str, str] = {
     f"{CALLBACK}.train_time_interval": "Save after a timedelta object; needs `every_n_epochs: null`",
     f"{CALLBACK}.save_on_train_epoch_end": "Save when a training epoch ends instead of after validation",
     f"{TRAINER}.devices": "GPUs on each node",
-    f"{TRAINER}.num_nodes": "Nodes",
+    f"{TRAINER}.num_nodes": "Nodes of one job",
     f"{TRAINER}.max_steps": "The step at which training is done; -1 for no bound",
     f"{TRAINER}.max_time": "Lightning's own time limit; `exp_manager.max_time_per_run` is the one for chunks",
     f"{TRAINER}.limit_train_batches": "How many batches make an epoch; data that repeats has no end of its own",

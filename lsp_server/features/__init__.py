@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from . import code_actions, commands, configuration, diagnostics, lifecycle, status, synchronization
+from . import code_actions, commands, configuration, diagnostics, hover, lifecycle, status, synchronization
 
 if TYPE_CHECKING:
     from ..server import Server
@@ -25,4 +25,5 @@ FEATURES: tuple[Feature, ...] = (
     code_actions,
     commands,
     status,
+    hover,
 )
