@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from .findings import Finding
 from .model.config import TrainingConfig, read_config
 from .project import Project
+from .records import dataclass
 from .repository import may_be_ours
 from .rules.engine import check_config, check_file
 from .rules.registry import all_rules

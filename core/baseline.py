@@ -6,12 +6,13 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .findings import Finding
 from .fingerprints import fingerprint
+from .records import dataclass
 
 SCHEMA = 1
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from pathlib import Path
 
+from .records import dataclass
 from .text import Position, Source, Span
 
 PAGES = "core/rules/pages"

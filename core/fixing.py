@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from .analysis import Analysis, analyze
 from .findings import Edit, Finding, Fix, FixKind
 from .project import Project
+from .records import dataclass
 from .repository import is_script
 from .syntax.applying import Claims, annotated, largest, ordered, overlap
 from .text import Source, Span

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from .model.context import Context, GivenLauncher
 from .model.presence import Presence, on_disk
 from .model.runtime import Runtime, runtime_in_use
+from .records import dataclass
 from .repository import OUTPUT_FOLDER, PASSED_OVER, YAML_SUFFIXES, Repositories, Repository, walk
 from .settings import RuntimeContext, Settings, repository_root, runtime_context
 from .syntax.store import DocumentStore, Unreadable

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, MutableMapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from .records import dataclass
 from .settings_runtime import RuntimeContext, load_runtime, read_runtime
 from .settings_toml import (
     PROFILES,

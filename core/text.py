@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
+
+from .records import dataclass
 
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 _BOM = "\ufeff"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from .findings import Edit, Finding, FixKind
 from .project import Project
+from .records import dataclass
 from .repository import is_script
 from .syntax.applying import MAX_COMPARED_NODES, apply_edits
 from .syntax.nodes import Document, to_plain

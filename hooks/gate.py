@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
+
+from nemo_resumable.core.records import dataclass
 
 from .cli import OK
 from .git import removed

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..model.config import TrainingConfig
 from ..model.dataset import Dataset, TrainingDataset
 from ..model.experiment import checkpoint_place
 from ..model.sources import MAP
 from ..model.trainer import CALLBACK, MANAGER, TRAINER, field, has_exp_manager, has_trainer, known_walltime, triggers
 from ..model.values import Setting, Unknown, show
+from ..records import dataclass
 from ..rules.drafts import Draft
 from ..rules.registry import Rule, all_rules
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ..analysis import Analysis, analyze
@@ -13,6 +13,7 @@ from ..findings import Edit, Severity
 from ..fixing import FixResult, fix
 from ..model.config import TrainingConfig
 from ..project import OUTPUT_FOLDER, Project
+from ..records import dataclass
 from ..settings import repository_root
 from ..syntax.applying import annotated, apply_edits
 from ..syntax.editing import serialize

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ..analysis import analyze
@@ -21,6 +21,7 @@ from ..model.obstacles import obstacle
 from ..model.packs import Outer
 from ..model.values import Unknown
 from ..project import Project
+from ..records import dataclass
 from ..syntax.applying import annotated, apply_edits
 from ..syntax.editing import CannotEdit
 from ..syntax.nodes import Document, to_plain

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from ..findings import Edit, Location
+from ..records import dataclass
 from ..syntax.editing import CannotEdit, set_value
 from ..syntax.nodes import Alias, Document, Mapping, Node, Scalar, Sequence, deref
 from ..syntax.removing import comment_out_item, remove_pair, rename_key

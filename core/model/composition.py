@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..findings import Location
+from ..records import dataclass
 from ..syntax.nodes import DELETED, Alias, Document, Mapping, Node, Pair, Scalar, Sequence, deref
 from ..syntax.store import Unreadable
 from .values import Origin

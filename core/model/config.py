@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..findings import Edit, Location
+from ..records import dataclass
 from ..syntax.editing import CannotEdit, set_nested, set_value
 from ..syntax.nodes import Document, Mapping, Sequence, deref
 from ..syntax.store import Unreadable

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..records import dataclass
 from ..settings import RuntimeContext
 from ..syntax.nodes import Document
 from ..syntax.store import Unreadable

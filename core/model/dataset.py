@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..findings import Edit, Location
+from ..records import dataclass
 from ..syntax.editing import CannotEdit
 from ..syntax.nodes import Sequence
 from ..syntax.removing import remove_pair, rename_key

@@ -7,8 +7,8 @@ down. A wrapper with its own `input_cfg` begins anew: what arrives is compared w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..records import dataclass
 from .blend import Entry
 from .dataset import Dataset
 from .values import Setting, Unknown

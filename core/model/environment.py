@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..findings import Location
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from .config import TrainingConfig

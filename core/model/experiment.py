@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..records import dataclass
 from ..syntax.interpolation import Reference, Resolver, references
 from ..syntax.nodes import Scalar
 from .config import TrainingConfig

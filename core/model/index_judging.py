@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass
 
+from ..records import dataclass
 from . import sidecar_files
 from .index_needs import NOT_HERE, REMOTE, TARS, UNREADABLE, is_remote
 from .index_states import CORRUPT, FINE, MISSING, STALE

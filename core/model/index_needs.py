@@ -6,10 +6,10 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePath
 
+from ..records import dataclass
 from . import paths
 from .blend import Entry, PathText
 from .environment import variable

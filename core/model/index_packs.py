@@ -13,9 +13,10 @@ import os
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ..records import dataclass
 from .sidecar_files import FILE, FOLDER, open_regular
 from .sidecar_files import look as stat_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from ..records import dataclass
 from . import paths
 from .blend import Entry, PathText
 from .dataset import Dataset

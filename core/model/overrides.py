@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Sequence as Items
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..records import dataclass
 from ..syntax.nodes import DELETED, UNKNOWN, Document, Mapping, Node, Pair, Scalar, ScalarValue, Sequence, deref
 from ..text import Source, Span
 from .composition import Composition, Layer, Section

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..records import dataclass
 from .blend import Entry, PathText
 from .environment import variable
 from .index_needs import NOT_HERE, REMOTE, UNKNOWN_PATH, UNREADABLE, is_remote

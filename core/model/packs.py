@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from ..findings import Edit
+from ..records import dataclass
 from . import paths
 from .blend import Entry
 from .dataset import Dataset

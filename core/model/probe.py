@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
 from ..findings import Location
+from ..records import dataclass
 from ..text import Source, Span
 from .probe_files import CannotRead, Reader, is_file, is_folder, names_in
 from .probe_schema import read_loader, read_readers

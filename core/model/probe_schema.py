@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..records import dataclass
 from ..text import Span
 from .probe_files import CannotRead, Reader
 from .schema import INFINITY, OPTIONS, Option

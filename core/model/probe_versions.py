@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from ..records import dataclass
 from .probe_files import Reader
 
 

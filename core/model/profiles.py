@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from ..findings import Location
+from ..records import dataclass
 from .schema import OPTIONS, Option
 from .sources import SOURCE_TYPES
 

@@ -7,7 +7,7 @@ whatever their keys name). Facts are read in NeMo Speech's adapters and in its `
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..records import dataclass
 
 MAP, ITERABLE = "map", "iterable"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..findings import Location
+from ..records import dataclass
 from ..syntax.nodes import Alias, Document, Mapping, Node, Scalar, Sequence
 from ..text import Span
 from .config import TrainingConfig

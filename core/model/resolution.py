@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as MappingType
-from dataclasses import dataclass
 
+from ..records import dataclass
 from ..syntax.interpolation import MalformedInterpolation, Reference, Resolver, parse_interpolations
 from ..syntax.nodes import UNKNOWN, Mapping, Node, Scalar, Sequence, deref
 from ..syntax.scalars import plain_yaml_value

@@ -8,9 +8,10 @@ import stat
 import sys
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import islice
 from operator import le, lt
+
+from ..records import dataclass
 
 WORD = 8
 _CHUNK = 1 << 20

@@ -7,8 +7,8 @@ and which index files that takes in `readers`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from ..records import dataclass
 from .readers import ITERABLE, MAP, READERS, Reader
 from .source_keys import COMMON_KEYS, DATA_CHANGING_TYPOS, KEY_DOCS
 

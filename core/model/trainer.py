@@ -7,9 +7,10 @@ Read in Lightning 2.4 (`Trainer`, `ModelCheckpoint`, `Timer`) and in nemo_toolki
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..findings import Location
+from ..records import dataclass
 from .config import TrainingConfig
 from .dataset import Dataset
 from .sources import ITERABLE, MAP

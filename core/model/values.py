@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from ..findings import Location
+from ..records import dataclass
 
 
 class Origin(Enum):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ..findings import Edit, Fix, FixKind, Location, Related, Severity
 from ..model.config import TrainingConfig
 from ..model.dataset import Dataset
 from ..model.values import Setting, Unknown, show
+from ..records import dataclass
 from ..syntax.editing import CannotEdit
 
 

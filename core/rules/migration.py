@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ..findings import Edit, Fix
 from ..model.dataset import TrainingDataset
 from ..model.obstacles import Obstacle, obstacles
 from ..model.values import show
+from ..records import dataclass
 from .drafts import attempt
 
 #: Sources that do not raise once `indexed` is asked for, but go on unpartitioned.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..findings import FixKind, Severity
+from ..records import dataclass
 from .drafts import Draft
 
 Check = Callable[[Any], Iterator[Draft]]

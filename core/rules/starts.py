@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from ..findings import Severity
 from ..model.config import TrainingConfig
 from ..model.overrides import as_started
 from ..model.values import Origin
+from ..records import dataclass
 from .drafts import Draft
 from .registry import Rule
 

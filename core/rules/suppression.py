@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..findings import Edit, Finding, Fix, FixKind, Location, Severity
+from ..records import dataclass
 from ..settings_toml import near_match, rule_word
 from ..syntax.nodes import Alias, Document, Mapping, Node, Scalar, Sequence
 from ..text import Span

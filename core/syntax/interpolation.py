@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..records import dataclass
 from .quick_pattern import LITERAL, QUICK
 
 #: OmegaConfGrammarLexer, INTERPOLATION_MODE: the names between dots and brackets. 2.4 takes `\.` in them too, 2.3 does not.

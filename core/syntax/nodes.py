@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..records import dataclass
 from ..text import Source, Span
 
 #: Tags of scalars that stand for what a launcher does to a key: no YAML text gives a tag of this form.

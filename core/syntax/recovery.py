@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
+from ..records import dataclass
 from ..text import Source
 from .building import Loader
 from .nodes import Document, SyntaxProblem

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
 
+from ..records import dataclass
 from ..text import Source, UndecodableText
 from .nodes import Document
 from .reader import read

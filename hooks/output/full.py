@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from nemo_resumable.core.analysis import UNVERIFIED, ConfigResult
 from nemo_resumable.core.findings import Finding, FixKind, Location, Severity
+from nemo_resumable.core.records import dataclass
 
 from .cells import cells, excerpt, visible, wrap
 from .render import Report, excludable, fixable, plural, statistics

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nemo_resumable.core.findings import Severity
+from nemo_resumable.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
 from nemo_resumable.core.analysis import Analysis
 from nemo_resumable.core.findings import Finding, FixKind, Severity
+from nemo_resumable.core.records import dataclass
 from nemo_resumable.core.settings import repository_root
 
 #: no-launcher, runtime-not-inspected: they hold for every config until the user names one.

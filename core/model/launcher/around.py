@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...findings import Location
+from ...records import dataclass
 from .facts import NO_CHAIN, Chain, EnvVar, Fact, Mount, Variation
 from .jobs import Job
 from .texts import Arg, Text

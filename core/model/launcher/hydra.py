@@ -7,7 +7,8 @@ blanks, `null`, booleans and numbers in any case, a sweep where a comma stands a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from ...records import dataclass
 
 _KEY = re.compile(r"(\+\+|\+|~)?([A-Za-z_][\w$-]*(?:/[\w.$-]+)*(?:[.@][\w$:-]+)*(?:\[[^\]=]*\])*(?:\.[\w$-]+)*)(=|$)")
 _INT = re.compile(r"[+-]?(?:0|[1-9](?:_?\d)*)")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...findings import Location
+from ...records import dataclass
 from ...text import Span
 from ..trainer import walltime_seconds
 from .facts import NOTHING, Fact, Variation, Walltime

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from ...records import dataclass
 from ..presence import Presence
 from .facts import Launch, Launcher, Word
 

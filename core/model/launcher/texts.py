@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...findings import Location
+from ...records import dataclass
 from ...text import Source, Span
 from .facts import Variation, Word
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ....findings import Location
+from ....records import dataclass
 from ..facts import Variation
 from ..texts import Piece, Text, known, varying
 

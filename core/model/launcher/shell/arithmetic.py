@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ....findings import Location
+from ....records import dataclass
 from ..facts import Variation
 from ..texts import Piece, Text, flat, known, unknown, varying
 

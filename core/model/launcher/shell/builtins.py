@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....findings import Location
+from ....records import dataclass
 from ..facts import Fact
 from ..texts import Arg, Script, Text, concat, cut, fixed, flat, known, unknown
 from .control import Leave, Stop

@@ -5,9 +5,9 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ....records import dataclass
 from ..facts import Variation
 from ..texts import Script, Text, known, varying
 from .arithmetic import Number, combined, number_of
