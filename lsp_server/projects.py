@@ -20,6 +20,7 @@ from nemo_resumable.core.settings import (
     runtime_context,
 )
 
+from . import uris
 from .options import Options
 from .store import Memo, NotingStore
 
@@ -48,6 +49,14 @@ class Projects:
         """The innermost workspace folder that holds a path."""
         holding = [folder for folder in self.folders.values() if path.is_relative_to(folder)]
         return max(holding, key=lambda folder: len(folder.parts), default=None)
+
+    def uri_of(self, path: Path) -> str:
+        """The URI of a file, which begins as the client writes its folder."""
+        for uri, folder in self.folders.items():
+            if path != folder and path.is_relative_to(folder):
+                own = uris.path_uri(str(folder))
+                return uri.rstrip("/") + uris.path_uri(str(path)).removeprefix(own)
+        return uris.path_uri(str(path))
 
     def options_at(self, path: Path) -> Options:
         """The editor's options for a path."""

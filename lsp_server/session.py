@@ -290,13 +290,7 @@ class Session:
     def uri_of(self, path: Path) -> str:
         """The URI of a path, in the client's own spelling where it has told us one."""
         document = self.documents.at(path)
-        if document is not None:
-            return document.uri
-        for uri, folder in self.projects.folders.items():
-            if path != folder and path.is_relative_to(folder):
-                own = uris.path_uri(str(folder))
-                return uri.rstrip("/") + uris.path_uri(str(path)).removeprefix(own)
-        return uris.path_uri(str(path))
+        return document.uri if document is not None else self.projects.uri_of(path)
 
     def stop(self) -> None:
         """End the workers; what they are at is not waited for."""
