@@ -1,0 +1,184 @@
+"""The one door: logs in; the cause, what came of it, and the line of the config behind it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..analysis import analyze
+from ..findings import Finding
+from ..project import Project
+from .lines import seconds_between
+from .logs import Log
+from .modes import Kind, Mode, find_mode, is_telling, modes_fitting
+from .order import in_time, seconds
+from .pointing import pointed_at
+from .records import Incident, Place
+from .scan import Progress, Scan, scan
+
+#: Signs of a running training after an exception that say that it was not the end.
+_GOES_ON = 20
+#: Signs of a running training between a restore and silence up to which it counts as a hang after the restore.
+_SOON = 5000
+_SILENCE = 20 * 60  #: seconds without a word before a kill that count as a hang
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """An incident with the failure mode it is of; None for one that the table does not know."""
+
+    incident: Incident
+    mode: Mode | None
+    survived: bool = False  #: whether the training went on after it
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigCause:
+    """What the config that was given says to the cause."""
+
+    config: Path
+    findings: tuple[Finding, ...]  #: of the mode's rules, the likeliest first
+    rules: tuple[str, ...]  #: the rules that were looked for
+    problem: str = ""  #: why the config could not be judged
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What the logs say. Without a `cause` it is unknown, and `first` is the first exception, where there is one."""
+
+    cause: Recognised | None
+    first: Recognised | None
+    others: tuple[Recognised, ...]  #: what else was recognised, in time
+    scans: tuple[Scan, ...]
+    restored: Place | None  #: where a checkpoint was restored last
+    ordered: bool  #: whether times say what came first among several logs
+    at_config: ConfigCause | None = None
+
+    @property
+    def mode(self) -> Mode | None:
+        """The failure mode, where it is known."""
+        return self.cause.mode if self.cause else None
+
+
+def diagnose(
+    paths: Sequence[Path | Log],
+    project: Project | None = None,
+    config: Path | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Diagnosis:
+    """Read the logs of one run and name the cause; with a config, point at what in it caused it.
+
+    Raises LogError for what is no log, before any of it is read to the end.
+    """
+    logs = [item if isinstance(item, Log) else Log(str(item), item) for item in paths]
+    scans = tuple(scan(log, number, is_telling, progress) for number, log in enumerate(logs))
+    incidents, ordered = in_time(scans)
+    found = [_recognised(incident, scans) for incident in incidents]
+    restored = max((s.restored for s in scans if s.restored), key=lambda p: (seconds(p.time), p.offset), default=None)
+    cause, first = _cause(found, scans)
+    others = tuple(each for each in found if each.mode is not None and each is not cause and each is not first)
+    at_config = None
+    if project is not None and config is not None:
+        at_config = _at_config(cause, project, config)
+    return Diagnosis(cause, first, others, scans, restored, ordered, at_config)
+
+
+def _recognised(incident: Incident, scans: Sequence[Scan]) -> Recognised:
+    modes = modes_fitting(incident)
+    # A chain may end in what came of it, such as a lost peer: its root cause counts.
+    mode = next((each for each in modes if each.kind is Kind.CAUSE), modes[0] if modes else None)
+    survived = incident.handled or scans[incident.place.log].activity - incident.activity >= _GOES_ON
+    return Recognised(incident, mode, survived)
+
+
+def _cause(found: list[Recognised], scans: Sequence[Scan]) -> tuple[Recognised | None, Recognised | None]:
+    """The cause, and where it is unknown the first exception."""
+    ends = {"killed-at-walltime", "preempted-or-lost-node"}
+    candidates = [each for each in found if not each.survived and _may_be_cause(each)]
+    exceptions = [each for each in candidates if not (each.mode and each.mode.slug in ends)]
+    if exceptions:
+        first = _with_its_reason(exceptions[0], found)
+        return (first, None) if first.mode else (None, first)
+    if (hang := _hang(found, scans)) is not None:
+        return hang, None
+    if candidates:
+        return candidates[0], None
+    # What a run survived is still what made it suspicious, where nothing stopped it.
+    late = [each for each in found if each.mode and (each.survived or each.mode.kind is Kind.SUSPICION)]
+    late = [each for each in late if each.mode and each.mode.kind is not Kind.CONSEQUENCE and not each.incident.handled]
+    if late and not any(each.mode and each.mode.kind is Kind.CONSEQUENCE for each in found):
+        return late[0], None
+    return None, next((each for each in found if each.incident.chain), found[0] if found else None)
+
+
+def _may_be_cause(each: Recognised) -> bool:
+    return each.mode is None or each.mode.kind is Kind.CAUSE
+
+
+def _with_its_reason(first: Recognised, found: list[Recognised]) -> Recognised:
+    """The first exception; where it is unknown, what ranks said at the same moment may say more."""
+    if first.mode is not None:
+        return first
+    at = first.incident
+    for each in found:
+        same_log = each.incident.place.log == at.place.log
+        if each.mode is None or each.mode.kind is not Kind.CAUSE or each.survived or not same_log:
+            continue
+        # The process died of the same exception, told once more or by the loader that passed it on.
+        if any(a.message and a.message == b.message for a in at.chain for b in each.incident.chain):
+            return each
+    return first
+
+
+def _hang(found: list[Recognised], scans: Sequence[Scan]) -> Recognised | None:
+    """A training that was restored, made a few steps and then said nothing until it was killed."""
+    mode = find_mode("hang-after-restore")
+    for each in found:
+        if each.mode is None or each.mode.slug not in ("collective-timeout", "killed-at-walltime"):
+            continue
+        of = scans[each.incident.place.log]
+        restores = [s for s in scans if s.restored is not None]
+        if not restores:
+            continue
+        restored = of if of.restored is not None else restores[0]
+        if restored.activity - restored.activity_restored > _SOON or any(s.stopped for s in scans):
+            continue
+        if each.mode.slug == "killed-at-walltime":
+            silence = _silence(each.incident)
+            if silence is None or silence < _SILENCE:
+                continue
+        assert restored.restored is not None
+        return Recognised(Incident(restored.restored, (), _told(each.incident), each.incident.activity), mode)
+    return None
+
+
+def _silence(incident: Incident) -> float | None:
+    """Seconds without a word before a line that bears its own time."""
+    if incident.place.time is None or incident.before is None:
+        return None
+    return seconds_between(incident.before, incident.place.time)
+
+
+def _told(incident: Incident) -> str:
+    return incident.text or incident.summary
+
+
+def _at_config(cause: Recognised | None, project: Project, config: Path) -> ConfigCause:
+    rules = cause.mode.rules if cause and cause.mode else ()
+    analysis = analyze(project, [config])
+    for file, reason in analysis.problems:
+        if file == config:
+            return ConfigCause(config, (), rules, reason)
+    if not analysis.configs:
+        return ConfigCause(config, (), rules, f"`{config}` is no training config that Lhotse reads")
+    fired = [finding for finding in analysis.findings if finding.code in rules]
+    text = "\n".join(_evidence(cause)) if cause else ""
+    return ConfigCause(config, tuple(pointed_at(fired, rules, text)), rules)
+
+
+def _evidence(cause: Recognised) -> Iterator[str]:
+    yield cause.incident.text
+    for link in cause.incident.chain:
+        yield link.message
