@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
 
 from ..records import dataclass
 from .quick_pattern import LITERAL, QUICK
@@ -44,7 +43,7 @@ class Resolver:
     args: tuple[str, ...]
     start: int = 0
     end: int = 0
-    nested: tuple[Reference | Resolver, ...] = field(default=())
+    nested: tuple[Reference | Resolver, ...] = ()
 
 
 Piece = str | Reference | Resolver
