@@ -33,11 +33,16 @@ export function registerCommands(context: vscode.ExtensionContext, session: Sess
   }
 }
 
+/** The editor that commands and the status bar are about: beside a preview that has the focus, the one that is seen. */
+export function currentEditor(): vscode.TextEditor | undefined {
+  return vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
+}
+
 async function withFile(
   session: Session,
   run: (connection: Connection, editor: vscode.TextEditor) => Promise<void>,
 ): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
+  const editor = currentEditor();
   if (!editor) {
     void vscode.window.showInformationMessage("nemo-resumable: open a training config first.");
     return;

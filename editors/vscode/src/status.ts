@@ -1,6 +1,7 @@
 /** The item in the status bar: the readiness of the config that is open, or what the server is at. */
 
 import * as vscode from "vscode";
+import { currentEditor } from "./commands";
 import { shown } from "./readiness";
 import type { Session } from "./session";
 
@@ -31,7 +32,7 @@ export class Status implements vscode.Disposable {
 
   private async update(): Promise<void> {
     const turn = ++this.turn;
-    const document = vscode.window.activeTextEditor?.document;
+    const document = currentEditor()?.document;
     if (!document) {
       this.item.hide();
       return;

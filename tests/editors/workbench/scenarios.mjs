@@ -94,8 +94,8 @@ export async function work(plan, step) {
     await bench.keys("Control+B"); // so does the side bar
     await bench.command("NeMo Resumable: Write Migration Artifacts and Open the Report");
     const text = await bench.waitForPreview(/Migration of/);
-    await sleep(1500);
-    await page.mouse.move(900, 480);
+    await page.mouse.move(300, 650);
+    await sleep(2000);
     await bench.picture("report");
     await page.screenshot({ path: `${pictures}/report.png` });
     await bench.keys("Control+B");
