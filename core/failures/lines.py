@@ -82,11 +82,9 @@ def time_in(text: str) -> Time | None:
 def last_time(data: bytes) -> Time | None:
     """The last time in a piece of a log."""
     text = data.decode("utf-8", "replace")
-    last = None
-    for match in _DATED.finditer(text):
-        last = match
-    if last is not None:
-        return _time(last)
+    dated = list(_DATED.finditer(text))
+    if dated:
+        return _time(dated[-1])
     for line in reversed(text.splitlines()):
         if (match := _GLOG.search(line[:_REACH])) is not None:
             return _time(match)

@@ -55,7 +55,7 @@ class Reader:
             if log.path is None:
                 raise LogError(f"`{log.name}` is packed; unpack it on the way in, as `zcat` does")
             self._raw.seek(0)
-            self._stream: BinaryIO = unpack(self._raw, "rb")  # type: ignore[operator,assignment]
+            self._stream: BinaryIO = unpack(self._raw, "rb")  # type: ignore[assignment]
             self._first = b""
         else:
             self._stream = self._raw

@@ -16,28 +16,11 @@ _RAISED = re.compile(r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z_]\w*)(?::(?: (?P<message
 _TELLING = re.compile(r"(?:Error|Exception|Warning|Interrupt|Exit|StopIteration|Value|Pool|Failed|NotFound|Timeout)$")
 #: What stands before a colon and is no exception.
 _WORDS = frozenset(
-    [
-        "DEBUG",
-        "INFO",
-        "WARNING",
-        "WARN",
-        "ERROR",
-        "CRITICAL",
-        "FATAL",
-        "NOTE",
-        "HINT",
-        "Training",
-        "Epoch",
-        "Validation",
-        "Validating",
-        "Testing",
-        "Predicting",
-        "Sanity",
-        "File",
-        "Note",
-        "Key",
-        "Exception",
-    ]
+    (
+        *("DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "FATAL", "NOTE", "HINT"),
+        *("Training", "Epoch", "Validation", "Validating", "Testing", "Predicting", "Sanity"),
+        *("File", "Note", "Key", "Exception"),
+    )
 )
 _CONNECTING = ("During handling of the above exception", "The above exception was the direct cause")
 _RECORD = re.compile(
