@@ -126,14 +126,10 @@ def type_text(kind: SourceType, reader: str = "") -> str:
 
 def _sidecars(reader: Reader) -> Iterator[str]:
     for sidecar in reader.sidecars:
-        files = " and ".join(code(suffix) for suffix in SUFFIXES[sidecar.kind]) or f"{code('.sgroute')} in"
         when = f" {sidecar.when}" if sidecar.when else ""
         built = "" if sidecar.built else ", never built at start-up"
-        yield (
-            f"{files} for {code(sidecar.key)}{when}{built}"
-            if SUFFIXES[sidecar.kind]
-            else (f"{files} {code(sidecar.key)}{when}{built}")
-        )
+        files = " and ".join(code(suffix) for suffix in SUFFIXES[sidecar.kind])
+        yield f"{f'{files} for' if files else 'the file in'} {code(sidecar.key)}{when}{built}"
 
 
 def _packs(readers: Iterable[Reader]) -> str:

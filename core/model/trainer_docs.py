@@ -70,3 +70,8 @@ FIELD_NEEDS: dict[str, str] = {
     f"{TRAINER}.logger": "`false` beside exp_manager, which makes its own",
     f"{TRAINER}.enable_checkpointing": "`false` beside exp_manager, which makes its own",
 }
+
+#: The values of a key that takes few, each with a word.
+FIELD_CHOICES: dict[str, dict[str, str]] = {
+    f"{CALLBACK}.mode": {"min": "a small value is good", "max": "a large value is good"},
+}

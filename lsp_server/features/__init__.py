@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from . import code_actions, commands, configuration, diagnostics, hover, lifecycle, status, synchronization
+from . import code_actions, commands, completion, configuration, diagnostics, hover, lifecycle, status, synchronization
 
 if TYPE_CHECKING:
     from ..server import Server
@@ -26,4 +26,5 @@ FEATURES: tuple[Feature, ...] = (
     commands,
     status,
     hover,
+    completion,
 )
