@@ -144,7 +144,9 @@ def _settings_in(folder: Path) -> Settings | None:
     for name in _MISNAMED:
         if (folder / name).is_file():
             form = "" if name.endswith(".toml") else ", which is TOML"
-            raise SettingsError(f"{folder / name}: the file is not read under this name; rename it to `{OWN_FILE}`{form}")
+            raise SettingsError(
+                f"{folder / name}: the file is not read under this name; rename it to `{OWN_FILE}`{form}"
+            )
     project = folder / "pyproject.toml"
     if project.is_file():
         text = read(project)

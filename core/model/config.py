@@ -61,7 +61,9 @@ class TrainingConfig:
             if isinstance(launcher, Unreadable):
                 continue
             path = self.document.source.path
-            around = Surroundings(path, context.launch_dir, context.root, context.presence, given.trainers, given.rivals)
+            around = Surroundings(
+                path, context.launch_dir, context.root, context.presence, given.trainers, given.rivals
+            )
             launches = starting(launcher, around, assigned=given.assigned)
             if launches is not None:
                 found.append((launcher, launches))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..findings import Severity
 from ..model.config import TrainingConfig
 from ..model.overrides import as_started
+from ..model.trainer import has_trainer
 from ..model.values import Origin
 from ..records import dataclass
 from .drafts import Draft
@@ -86,6 +87,8 @@ def drafts_of_start(started: Started, judge: Callable[[TrainingConfig], Drafts],
         known[rule.code, draft.subject] -= 1
         if not (overridden or new) or not rule.code.startswith(_UNDONE):
             found.append((rule, draft))
+        elif not overridden and rule.code.startswith("NR4") and not has_trainer(started.plain):
+            continue  # an override makes the section that the rules wait for; what it lacks is no fault of the override
         elif (draft.severity or rule.severity) is not Severity.NOTE and rule.code not in _SPOKEN_OF:
             cause = _cause(started, rule, draft, judge)
             if cause is not None and cause.value.varies is not None and rule.code != "NR411":

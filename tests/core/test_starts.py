@@ -112,6 +112,12 @@ def test_what_an_override_causes_is_told_at_the_override(tmp_path: Path, overrid
     assert found[0].location.file == tmp_path / "train.sh"
 
 
+def test_an_override_is_not_blamed_for_what_its_section_lacks(tmp_path: Path) -> None:
+    bare = CONFIG[: CONFIG.index("trainer:")]
+    assert "NR503" not in loud(launched(tmp_path, command("trainer.num_nodes=2", "trainer.devices=8"), bare))
+    assert "NR503" in loud(launched(tmp_path, command("trainer.num_nodes=2", "trainer.devices=-1"), bare))
+
+
 def test_the_cause_is_found_among_several(tmp_path: Path) -> None:
     """A rule that fires at a default is told at the override that woke it."""
     script = command("data.train_ds.batch_size=4", "+data.train_ds.use_bucketing=true", "trainer.max_steps=5")
