@@ -416,7 +416,10 @@ def test_an_entry_that_stands_in_two_places_is_left_as_it_is(tmp_path: Path) -> 
     [
         ({"profile": "nemo-3.0.0"}, "nemo_toolkit 3.0.0 has no index packs"),
         ({"runtime": {"packages": {"lhotse": "2.0.0a2"}}}, "lhotse 2.0.0a2 has no index packs"),
-        ({"runtime": {"packages": {"lhotse": "2.0.0a4"}}}, "lhotse 2.0.0a4 reads no packs with routes from rows to tars"),
+        (
+            {"runtime": {"packages": {"lhotse": "2.0.0a4"}}},
+            "lhotse 2.0.0a4 reads no packs with routes from rows to tars",
+        ),
     ],
 )
 def test_a_runtime_that_cannot_read_them_gets_no_packs(tmp_path: Path, settings: dict[str, Any], reason: str) -> None:
