@@ -1,4 +1,4 @@
-"""The command line: `nemo-resumable check | migrate | explain | rules | settings | init | lsp`."""
+"""The command line: `nemo-resumable check | migrate | diagnose | explain | rules | settings | init | lsp`."""
 
 from __future__ import annotations
 
@@ -115,8 +115,11 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     _check(commands.add_parser("check", help="judge training configs and the blends they read"))
     _migrate(commands.add_parser("migrate", help="write the artifacts of a config's migration"))
-    explain = commands.add_parser("explain", help="print the page of a rule")
-    explain.add_argument("rule", metavar="CODE|NAME", help="such as NR110 or unfixed-shard-seed")
+    _diagnose(commands.add_parser("diagnose", help="name the cause of a failed run from its logs"))
+    explain = commands.add_parser("explain", help="print the page of a rule, or of a failure mode")
+    explain.add_argument(
+        "rule", metavar="CODE|NAME", help="such as NR110 or unfixed-shard-seed; or a mode such as hang-after-restore"
+    )
     explain.set_defaults(run=_lazy("explain"))
     rules = commands.add_parser("rules", help="list all rules")
     rules.add_argument("--format", choices=("table", "json", "markdown"), default="table")
@@ -208,6 +211,18 @@ def _migrate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-annotate", action="store_true", help="no comment at each change")
     _inputs(parser)
     parser.set_defaults(run=_lazy("migrate"))
+
+
+def _diagnose(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "logs", nargs="*", metavar="LOG", help="the logs of one run: all its ranks' files, plain or packed; `-` for a pipe"
+    )
+    parser.add_argument("--config", metavar="CONFIG", help="the training YAML of the run, in which to look for the cause")
+    parser.add_argument("--list", action="store_true", help="list the failure modes that are known")
+    parser.add_argument("--format", choices=("full", "json", "markdown"), default="full", help="markdown: of --list")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    _inputs(parser)
+    parser.set_defaults(run=_lazy("diagnose"))
 
 
 def _inputs(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from ..analysis import analyze
 from ..findings import Finding
 from ..project import Project
 from .lines import seconds_between
-from .logs import Log
+from .logs import Log, Reader
 from .modes import Kind, Mode, find_mode, is_telling, modes_fitting
 from .order import in_time, seconds
 from .pointing import pointed_at
@@ -73,6 +73,9 @@ def diagnose(
     Raises LogError for what is no log, before any of it is read to the end.
     """
     logs = [item if isinstance(item, Log) else Log(str(item), item) for item in paths]
+    for log in logs:
+        if log.path is not None and (log.path.is_file() or not log.path.exists() or log.path.is_dir()):
+            Reader(log).close()
     scans = tuple(scan(log, number, is_telling, progress) for number, log in enumerate(logs))
     incidents, ordered = in_time(scans)
     found = [_recognised(incident, scans) for incident in incidents]

@@ -38,6 +38,11 @@ def full(report: Report, color: bool) -> str:
     return "\n".join(blocks)
 
 
+def one(finding: Finding, report: Report, color: bool) -> str:
+    """A single finding."""
+    return "\n".join(_finding(finding, _Page(report, width(), color))) + "\n"
+
+
 def _finding(finding: Finding, page: _Page) -> Iterator[str]:
     kind = f"{finding.severity.value}[{finding.code}]"
     head, *more = wrap(f"{kind} {finding.name}: {finding.message}", page.text_columns, rest="    ")

@@ -61,6 +61,11 @@ def as_jsonl(report: Report) -> str:
     return "".join(f"{_dump(finding)}\n" for finding in _findings(report))
 
 
+def rows(report: Report) -> list[dict[str, Any]]:
+    """The findings as the objects of schema 1."""
+    return list(_findings(report))
+
+
 def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 

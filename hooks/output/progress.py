@@ -14,6 +14,26 @@ _SECONDS = 0.2  #: between two words
 
 def progress() -> Callable[[int, str], None] | None:
     """What is told how many files were looked at, and where; None where the standard error is no terminal."""
+    show = _passing_line()
+    if show is None:
+        return None
+    return lambda count, subject: show(f"index files: {count:,} looked at, {subject}")
+
+
+def reading() -> Callable[[str, int, int | None], None] | None:
+    """What is told of a file that is read: its name, the bytes read and those in all; None as above."""
+    show = _passing_line()
+    if show is None:
+        return None
+
+    def tell(name: str, done: int, size: int | None) -> None:
+        share = f" of {size / 2**20:,.0f} MB" if size else " MB"
+        show(f"{done / 2**20:,.0f}{share} of {name[-50:]}")
+
+    return tell
+
+
+def _passing_line() -> Callable[[str], None] | None:
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return None
     due = time.monotonic() + _SECONDS
@@ -24,11 +44,11 @@ def progress() -> Callable[[int, str], None] | None:
         _write(f"\r{' ' * shown}\r")
         shown = 0
 
-    def tell(count: int, subject: str) -> None:
+    def tell(text: str) -> None:
         nonlocal due, shown
         if time.monotonic() < due:
             return
-        text = f"index files: {count:,} looked at, {subject}"[:78]
+        text = text[:78]
         _write(f"\r{text.ljust(shown)}")
         if not shown:
             before_output(clear)
