@@ -9,19 +9,16 @@ from pathlib import Path
 from ..analysis import analyze
 from ..findings import Finding
 from ..project import Project
-from .lines import seconds_between
+from .hanging import hung
 from .logs import Log, Reader
-from .modes import Kind, Mode, find_mode, is_telling, modes_fitting
+from .modes import Kind, Mode, find_mode, modes_fitting
 from .order import in_time, seconds
 from .pointing import pointed_at
 from .records import Incident, Place
 from .scan import Progress, Scan, scan
 
-#: Signs of a running training after an exception that say that it was not the end.
-_GOES_ON = 20
-#: Signs of a running training between a restore and silence up to which it counts as a hang after the restore.
-_SOON = 5000
-_SILENCE = 20 * 60  #: seconds without a word before a kill that count as a hang
+_STEPS_ON = 200  #: steps after an exception that say that it was not the end
+_RECORDS_ON = 20  #: records after one that nobody knows that say the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,7 @@ def diagnose(
     for log in logs:
         if log.path is not None and (log.path.is_file() or not log.path.exists() or log.path.is_dir()):
             Reader(log).close()
-    scans = tuple(scan(log, number, is_telling, progress) for number, log in enumerate(logs))
+    scans = tuple(scan(log, number, progress) for number, log in enumerate(logs))
     incidents, ordered = in_time(scans)
     found = [_recognised(incident, scans) for incident in incidents]
     restored = max((s.restored for s in scans if s.restored), key=lambda p: (seconds(p.time), p.offset), default=None)
@@ -92,8 +89,10 @@ def _recognised(incident: Incident, scans: Sequence[Scan]) -> Recognised:
     modes = modes_fitting(incident)
     # A chain may end in what came of it, such as a lost peer: its root cause counts.
     mode = next((each for each in modes if each.kind is Kind.CAUSE), modes[0] if modes else None)
-    survived = incident.handled or scans[incident.place.log].activity - incident.activity >= _GOES_ON
-    return Recognised(incident, mode, survived)
+    later = scans[incident.place.log].activity.since(incident.so_far)
+    # What is known to end a run is believed longer than what may have been caught and logged.
+    survived = later.steps >= _STEPS_ON or (mode is None and later.records >= _RECORDS_ON)
+    return Recognised(incident, mode, incident.handled or survived)
 
 
 def _cause(found: list[Recognised], scans: Sequence[Scan]) -> tuple[Recognised | None, Recognised | None]:
@@ -104,14 +103,15 @@ def _cause(found: list[Recognised], scans: Sequence[Scan]) -> tuple[Recognised |
     if exceptions:
         first = _with_its_reason(exceptions[0], found)
         return (first, None) if first.mode else (None, first)
-    if (hang := _hang(found, scans)) is not None:
-        return hang, None
+    if (hang := hung([(each.incident, each.mode) for each in found], scans)) is not None:
+        return Recognised(hang, find_mode("hang-after-restore")), None
     if candidates:
         return candidates[0], None
-    # What a run survived is still what made it suspicious, where nothing stopped it.
-    late = [each for each in found if each.mode and (each.survived or each.mode.kind is Kind.SUSPICION)]
-    late = [each for each in late if each.mode and each.mode.kind is not Kind.CONSEQUENCE and not each.incident.handled]
-    if late and not any(each.mode and each.mode.kind is Kind.CONSEQUENCE for each in found):
+    # What a run survived is still what made it suspicious, where nothing else stopped it.
+    late = [
+        each for each in found if each.mode and each.mode.kind is not Kind.CONSEQUENCE and not each.incident.handled
+    ]
+    if late:
         return late[0], None
     return None, next((each for each in found if each.incident.chain), found[0] if found else None)
 
@@ -133,39 +133,6 @@ def _with_its_reason(first: Recognised, found: list[Recognised]) -> Recognised:
         if any(a.message and a.message == b.message for a in at.chain for b in each.incident.chain):
             return each
     return first
-
-
-def _hang(found: list[Recognised], scans: Sequence[Scan]) -> Recognised | None:
-    """A training that was restored, made a few steps and then said nothing until it was killed."""
-    mode = find_mode("hang-after-restore")
-    for each in found:
-        if each.mode is None or each.mode.slug not in ("collective-timeout", "killed-at-walltime"):
-            continue
-        of = scans[each.incident.place.log]
-        restores = [s for s in scans if s.restored is not None]
-        if not restores:
-            continue
-        restored = of if of.restored is not None else restores[0]
-        if restored.activity - restored.activity_restored > _SOON or any(s.stopped for s in scans):
-            continue
-        if each.mode.slug == "killed-at-walltime":
-            silence = _silence(each.incident)
-            if silence is None or silence < _SILENCE:
-                continue
-        assert restored.restored is not None
-        return Recognised(Incident(restored.restored, (), _told(each.incident), each.incident.activity), mode)
-    return None
-
-
-def _silence(incident: Incident) -> float | None:
-    """Seconds without a word before a line that bears its own time."""
-    if incident.place.time is None or incident.before is None:
-        return None
-    return seconds_between(incident.before, incident.place.time)
-
-
-def _told(incident: Incident) -> str:
-    return incident.text or incident.summary
 
 
 def _at_config(cause: Recognised | None, project: Project, config: Path) -> ConfigCause:

@@ -48,14 +48,17 @@ class Signature:
             return False
         return not self.source or not last.source or self.source in last.source
 
+    @property
+    def of_lines(self) -> bool:
+        """Whether a line alone can be of the mode."""
+        return bool(self.says) and not (self.at or self.inner)
+
     def fits_line(self, text: str) -> bool:
         """Whether a line outside of tracebacks is of this mode: one that is printed so, or a logged exception."""
-        if any(piece in text for piece in self.unless):
+        if not self.of_lines or any(piece in text for piece in self.unless):
             return False
         if not self.type:
             return _in_order(self.says, text)
-        if not self.says or self.at or self.inner:
-            return False
         return any(_in_order((f"{name}: ", *self.says), text) for name in self.type.split())
 
 
@@ -111,9 +114,20 @@ def modes_fitting(incident: Incident) -> tuple[Mode, ...]:
 
 def is_telling(text: str) -> bool:
     """Whether a line outside of tracebacks is of some mode."""
-    return any(each in text for each in _first_pieces()) and any(
-        signature.fits_line(text) for each in all_modes() for signature in each.signatures
-    )
+    return any(signature.fits_line(text) for each in all_modes() for signature in each.signatures)
+
+
+@lru_cache(maxsize=1)
+def telling_pieces() -> dict[bytes, tuple[bytes, ...]]:
+    """By the name of an exception, texts one of which is in every line that logs one of some mode.
+
+    Under "" are those of lines that name no exception.
+    """
+    pieces: dict[bytes, dict[bytes, None]] = {b"": {}}
+    for signature in (signature for each in all_modes() for signature in each.signatures if signature.of_lines):
+        for name in signature.type.split() or [""]:
+            pieces.setdefault(name.encode(), {})[max(signature.says, key=len).encode()] = None
+    return {name: tuple(found) for name, found in pieces.items()}
 
 
 def find_mode(slug: str) -> Mode | None:
@@ -134,13 +148,6 @@ def all_modes() -> tuple[Mode, ...]:
 
     tables = (table_restore, table_sources, table_config, table_trainer, table_surroundings)
     return tuple(each for table in tables for each in table.MODES)
-
-
-@lru_cache(maxsize=1)
-def _first_pieces() -> tuple[str, ...]:
-    """A piece of each signature that a line can have, which is looked for before all else."""
-    found = (max(s.says, key=len) for each in all_modes() for s in each.signatures if s.says)
-    return tuple(dict.fromkeys(found))
 
 
 def _in_order(pieces: tuple[str, ...], text: str) -> bool:

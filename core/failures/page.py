@@ -74,7 +74,8 @@ def parse_page(text: str) -> Page:
     sections: dict[str, list[str]] = {}
     logs: dict[str, list[Example]] = {}
     current: list[str] = []
-    head, heading, told, block = current, "", "", None
+    block: list[str] | None = None
+    head, heading, told = current, "", ""
     for line in lines[1:]:
         if block is not None:
             if line == "```":

@@ -59,14 +59,27 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Activity:
+    """Signs of a running training, counted: progress bars of steps, and records of what is going on."""
+
+    steps: int = 0
+    records: int = 0
+
+    def since(self, earlier: Activity) -> Activity:
+        """What came after another count."""
+        return Activity(self.steps - earlier.steps, self.records - earlier.records)
+
+
+@dataclass(frozen=True, slots=True)
 class Incident:
     """A traceback with its chain, root first, or a line that says something by itself (then `text` holds it)."""
 
     place: Place
     chain: tuple[Raised, ...] = ()
     text: str = ""
-    activity: int = 0  #: signs of a running training above it in its log
+    so_far: Activity = Activity()  #: signs of a running training above it in its log
     before: Time | None = None  #: of a line, the last time above it
+    above: str = ""  #: of a line that ends a log, what stands above it
     handled: bool = False  #: printed by something that went on: `Exception ignored in`
     repeated: int = 0  #: how often the same was seen again
 

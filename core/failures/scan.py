@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from .lines import Line, last_time, read_line
+from .lines import LONGEST, Line, last_time, read_line
 from .logs import Log, Reader
-from .records import Incident, Place, Raised, Time
+from .modes import is_telling, telling_pieces
+from .records import Activity, Incident, Place, Raised, Time
 from .tracebacks import HEADER, Assembly
 
 #: What is told of the reading: the log's name, bytes read, bytes in all (None where that is unknown).
@@ -39,11 +40,17 @@ _ANCHORS = (
     b"DeepEP",
     b"SIGTERM",
 )
-#: What a running training prints for every step or record.
-_ACTIVITY = (b"it/s", b"s/it", b"[NeMo I ")
+_STEPS = (b"it/s", b"s/it")  #: in the progress bar of each step
+_RECORDS = (b"[NeMo I ", b" INFO ")
+_ENDS = "CANCELLED AT"
+_NONE = Activity()
+_NAMED = re.compile(rb"(\w+): ")
 _BREAK = re.compile(rb"[\r\n]")
 _NEARBY = 8192  #: bytes above a line in which its time is looked for
 _IGNORED = "Exception ignored in"
+#: What the scan itself looks for in a line; failure modes add theirs.
+_OWN = (HEADER.encode(), b"Restored all states", b"Time limit reached", b"Received SIGTERM", _IGNORED.encode())
+_MOST_DULL = 2000  #: lines that are remembered to say nothing
 _MOST_INCIDENTS = 2000  #: different ones kept of a log
 _RESTORED = re.compile(r"Restored all states from the checkpoint")
 _STOPPED = re.compile(r"Time limit reached\. Elapsed time is|Received SIGTERM, saving checkpoint and exiting")
@@ -57,9 +64,9 @@ class Scan:
     number: int
     incidents: list[Incident] = field(default_factory=list)
     lines: int = 0
-    activity: int = 0  #: signs of a running training in all
+    activity: Activity = _NONE  #: signs of a running training in all
     restored: Place | None = None  #: where a checkpoint was restored last
-    activity_restored: int = 0  #: signs of a running training up to there
+    activity_restored: Activity = _NONE  #: signs of a running training up to there
     stopped: Place | None = None  #: where the training was told to save and stop in time
     last: Time | None = None  #: the last time written in it
     ranks: set[str] = field(default_factory=set)
@@ -67,10 +74,10 @@ class Scan:
     left_out: int = 0  #: incidents beyond those that are kept
 
 
-def scan(log: Log, number: int, telling: Callable[[str], bool], progress: Progress | None = None) -> Scan:
-    """Read a log. `telling` says whether a line that belongs to no traceback is worth keeping. Raises LogError."""
+def scan(log: Log, number: int, progress: Progress | None = None) -> Scan:
+    """Read a log. Raises LogError."""
     reader = Reader(log)
-    scanner = _Scanner(Scan(log, number), telling)
+    scanner = _Scanner(Scan(log, number))
     try:
         for block in reader.blocks():
             scanner.block(block)
@@ -90,32 +97,33 @@ class _Open:
 
     assembly: Assembly
     place: Place  #: of its first line
-    activity: int
+    activity: Activity
     stamped: bool  #: whether a time stands before each of its lines
 
 
 class _Scanner:
     """Goes through blocks. Offsets are those in the whole log, `base` is where the block begins."""
 
-    def __init__(self, result: Scan, telling: Callable[[str], bool]) -> None:
+    def __init__(self, result: Scan) -> None:
         self.scan = result
-        self._telling = telling
+        self._pieces = telling_pieces()
+        self._always = (*_OWN, *self._pieces[b""])
         self._base = 0
         self._open: dict[str, _Open] = {}
         self._seen: dict[tuple[object, ...], int] = {}
         self._ignoring = False
+        self._dull: set[bytes] = set()
 
     def block(self, data: bytes) -> None:
         """Look at one block of whole lines."""
         counted, line = 0, self.scan.lines
-        active, passed = 0, 0
         for start, end in self._interesting(data):
             line += data.count(b"\n", counted, start)
-            active += _active(data, passed, start)
-            counted = passed = start
-            self._line(data, start, end, line + 1, self.scan.activity + active)
+            self.scan.activity = _more(self.scan.activity, data, counted, start)
+            counted = start
+            self._line(data, start, end, line + 1)
         self.scan.lines = line + data.count(b"\n", counted)
-        self.scan.activity += active + _active(data, passed, len(data))
+        self.scan.activity = _more(self.scan.activity, data, counted, len(data))
         self.scan.last = last_time(data[-_NEARBY:]) or self.scan.last
         self._base += len(data)
 
@@ -143,8 +151,11 @@ class _Scanner:
                 if 0 <= found < position:
                     upcoming[index] = data.find(_ANCHORS[index], position)
 
-    def _line(self, data: bytes, start: int, end: int, number: int, activity: int) -> None:
-        line = read_line(data[start:end])
+    def _line(self, data: bytes, start: int, end: int, number: int) -> None:
+        raw = data[start : min(end, start + LONGEST)]
+        if not self._open and not self._tells(raw):
+            return
+        line = read_line(raw)
         text, rank = line.text, line.rank
         if not text and not self._open:
             return
@@ -159,7 +170,7 @@ class _Scanner:
             self.scan.ranks.add(rank)
         taken = self._into_open(line)
         if HEADER in text and not taken:
-            self._open[rank] = _Open(Assembly(handled=self._ignoring), place(), activity, line.stamped)
+            self._open[rank] = _Open(Assembly(handled=self._ignoring), place(), self.scan.activity, line.stamped)
             self._ignoring = False
             return
         if not text:
@@ -168,11 +179,37 @@ class _Scanner:
         if taken:
             return
         if _RESTORED.search(text):
-            self.scan.restored, self.scan.activity_restored = place(), activity
+            self.scan.restored, self.scan.activity_restored = place(), self.scan.activity
         elif _STOPPED.search(text):
             self.scan.stopped = place()
-        if self._telling(text):
-            self._keep(Incident(place(), (), text.strip()[:600], activity, before()))
+        if is_telling(text):
+            above = data[max(0, start - _NEARBY) : start].decode("utf-8", "replace") if _ENDS in text else ""
+            self._keep(Incident(place(), (), text.strip()[:600], self.scan.activity, before(), above))
+
+    def _tells(self, raw: bytes) -> bool:
+        """Whether a line may say something, at a glance: there may be millions with a telling word in them.
+
+        Most are the same but for their numbers, which no two failure modes differ by.
+        """
+        skeleton = raw.translate(None, b"0123456789")
+        if skeleton in self._dull:
+            return False
+        if self._has_piece(raw):
+            return True
+        if len(self._dull) >= _MOST_DULL:
+            self._dull.clear()
+        self._dull.add(skeleton)
+        return False
+
+    def _has_piece(self, raw: bytes) -> bool:
+        for piece in self._always:
+            if piece in raw:
+                return True
+        for name in _NAMED.findall(raw):
+            for piece in self._pieces.get(name, ()):
+                if piece in raw:
+                    return True
+        return False
 
     def _into_open(self, line: Line) -> bool:
         """Give the line to the traceback that its label has open."""
@@ -221,5 +258,7 @@ def _identity(raised: Raised) -> tuple[object, ...]:
     return raised.type, _alike(raised.message), inner and (inner.file, inner.line, inner.function)
 
 
-def _active(data: bytes, start: int, end: int) -> int:
-    return sum(data.count(sign, start, end) for sign in _ACTIVITY)
+def _more(activity: Activity, data: bytes, start: int, end: int) -> Activity:
+    """The counts with those of a piece."""
+    steps, records = (sum(data.count(sign, start, end) for sign in signs) for signs in (_STEPS, _RECORDS))
+    return Activity(activity.steps + steps, activity.records + records) if steps or records else activity

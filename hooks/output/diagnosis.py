@@ -166,6 +166,6 @@ def _end(found: Diagnosis, columns: int) -> Iterator[str]:
     ranks = {rank for scan in found.scans for rank in scan.ranks}
     read = f"{plural(len(found.scans), 'log')}, {lines:,} line{'' if lines == 1 else 's'}"
     read += f", {plural(len(ranks), 'rank')}" if ranks else ""
-    told = found.cause or found.first
-    page = f" `nemo-resumable explain {told.mode.slug}` says more." if told and told.mode else ""
+    shown_one = found.cause or found.first
+    page = f" `nemo-resumable explain {shown_one.mode.slug}` says more." if shown_one and shown_one.mode else ""
     yield from wrap(f"Read {read}.{page}", columns, rest="    ")
