@@ -45,6 +45,7 @@ OF_THE_EXTENSION: dict[str, dict[str, Any]] = {
 OF_EDITORS = {
     "scan-workspace": "Look in the background for the configs that read a blend, so that the blend is judged with them.",
     "workspace-diagnostics": "Judge files that are not open as well.",
+    "indexes": "Look at the index files of the open configs too: sidecars and packs on this machine.",
     "inlay-hints": "Show shard counts, resolved interpolations and NeMo's defaults within the text.",
 }
 
