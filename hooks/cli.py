@@ -215,9 +215,14 @@ def _migrate(parser: argparse.ArgumentParser) -> None:
 
 def _diagnose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "logs", nargs="*", metavar="LOG", help="the logs of one run: all its ranks' files, plain or packed; `-` for a pipe"
+        "logs",
+        nargs="*",
+        metavar="LOG",
+        help="the logs of one run: all its ranks' files, plain or packed; `-` for a pipe",
     )
-    parser.add_argument("--config", metavar="CONFIG", help="the training YAML of the run, in which to look for the cause")
+    parser.add_argument(
+        "--config", metavar="CONFIG", help="the training YAML of the run, in which to look for the cause"
+    )
     parser.add_argument("--list", action="store_true", help="list the failure modes that are known")
     parser.add_argument("--format", choices=("full", "json", "markdown"), default="full", help="markdown: of --list")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
