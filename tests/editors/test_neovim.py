@@ -240,8 +240,9 @@ def test_completion(play: Play) -> None:
     seen = play("""
       open('conf/salm.yaml')
       go('num_workers')
-      vim.cmd.normal({ 'O    use_state', bang = true })
       local row = vim.fn.line('.') - 1
+      vim.api.nvim_buf_set_lines(0, row, row, false, { '    use_state' })
+      vim.fn.cursor(row + 1, 99)
       local params = { textDocument = { uri = vim.uri_from_bufnr(0) },
         position = { line = row, character = #vim.api.nvim_get_current_line() } }
       local answer = client():request_sync('textDocument/completion', params, 20000, 0)

@@ -42,7 +42,7 @@ class Code:
 
 
 def _run(*command: str | Path, cwd: Path | None = None, minutes: float = 10, **more: str) -> None:
-    """Run an installer. Raises Missing with its last words."""
+    """Run an installer. Raises Missing with what it complains of first."""
     words = [str(part) for part in command]
     try:
         ended = subprocess.run(
@@ -51,8 +51,8 @@ def _run(*command: str | Path, cwd: Path | None = None, minutes: float = 10, **m
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Missing(f"`{' '.join(words[:4])}` failed: {error}") from None
     if ended.returncode:
-        said = (ended.stderr.strip() or ended.stdout.strip()).splitlines()[-1:]
-        raise Missing(f"`{' '.join(words[:4])}` failed: {' '.join(said)}")
+        said = [line for line in (ended.stderr + ended.stdout).splitlines() if re.search(r"error|fail", line, re.I)]
+        raise Missing(f"`{' '.join(words[:4])}` failed: {' '.join(said[:1]) or f'it ended with {ended.returncode}'}")
 
 
 def neovim() -> Path:
@@ -120,7 +120,9 @@ def _install_code(lib: Path) -> None:
     _run("npm", "install", *quiet, CODE_SERVER, "playwright-core@1", cwd=CACHE)
     _run("npm", "install", *quiet, "--omit=dev", "--legacy-peer-deps", cwd=lib)
     headers = Path(shutil.which("node") or "").resolve().parent.parent
-    own = {"npm_config_nodedir": str(headers)} if (headers / "include/node/node.h").exists() else {}
+    own = {"npm_config_yes": "true"}  # one of them runs node-gyp by npx, which would ask
+    if (headers / "include/node/node.h").exists():
+        own["npm_config_nodedir"] = str(headers)
     for name in NATIVE:
         _run("npm", "rebuild", name, cwd=lib, **own)
     search = lib / "node_modules/@vscode/ripgrep/bin/rg"

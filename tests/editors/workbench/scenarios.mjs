@@ -21,11 +21,11 @@ export async function work(plan, step) {
   await step("problems", async () => {
     const problem = await bench.waitForProblem(/shard_seed.*randomized/);
     const rows = await bench.problems();
-    await page.locator(".markers-panel .monaco-list").first().focus(); // rows that are not seen are not there
-    await bench.keys("End");
+    await page.locator(".markers-panel .monaco-list-row").nth(3).hover(); // rows that are not seen are not there
+    await page.mouse.wheel(0, 2000);
     await bench.waitForProblem(/NR336/);
     rows.push(...(await bench.problems()));
-    await bench.keys("Home");
+    await page.mouse.wheel(0, -2000);
     await bench.focusEditor();
     return { problem, rows };
   });
