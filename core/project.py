@@ -6,10 +6,10 @@ import fnmatch
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .lazily import cached_property
 from .model.context import Context, GivenLauncher
 from .model.presence import Presence, on_disk
 from .model.runtime import Runtime, runtime_in_use

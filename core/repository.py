@@ -7,9 +7,9 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from pathlib import Path
 
+from .lazily import cached_property
 from .records import dataclass
 
 YAML_SUFFIXES = (".yaml", ".yml")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import field
-from functools import cached_property
 from pathlib import Path
 
+from .lazily import cached_property
 from .records import dataclass
 
 _NEWLINE = re.compile(r"\r\n|\n|\r")

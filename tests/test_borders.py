@@ -17,7 +17,7 @@ MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 #: What lies inside core, from the bottom up. A module imports from its own layer and from those below it; imports
 #: that only a type checker follows are held to the same order.
 LAYERS = (
-    ("core.records",),
+    ("core.lazily", "core.records"),
     ("core.text", "core.writing", "core.settings_toml"),
     ("core.settings_runtime",),
     ("core.settings",),
@@ -37,11 +37,12 @@ LAYERS = (
 
 #: Leaves import nothing of ours, or only what stands beside them.
 LEAVES = {
+    "core.lazily": (),
     "core.records": (),
-    "core.text": ("core.records",),
+    "core.text": ("core.lazily", "core.records"),
     "core.writing": (),
     "core.settings_toml": (),
-    "core.repository": ("core.records",),
+    "core.repository": ("core.lazily", "core.records"),
     "core.settings": ("core.records", "core.settings_toml", "core.settings_runtime"),
     "core.settings_runtime": ("core.records", "core.settings_toml"),
 }

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
-from functools import cached_property
 
 from ..findings import Edit, Location
+from ..lazily import cached_property
 from ..records import dataclass
 from ..syntax.editing import CannotEdit, set_value
-from ..syntax.nodes import Alias, Document, Mapping, Node, Scalar, Sequence, deref
+from ..syntax.nodes import Alias, Document, Mapping, Node, Pair, Scalar, ScalarValue, Sequence, deref
 from ..syntax.removing import comment_out_item, remove_pair, rename_key
 from ..text import Span
 from .composition import Found, Section
 from .dataset import Dataset, read_value, written
+from .paths import is_plain
 from .resolution import Resolution
 from .schema import LOADER_WIDE_WINS, OPTIONS
 from .sources import READERS, SOURCE_TYPES, SourceType
@@ -49,7 +50,12 @@ class Entry:
     index: int = 0
     children: tuple[Entry, ...] = field(default=(), init=False)
     _settings: dict[str, Setting] = field(default_factory=dict, init=False, repr=False)
-    _found: dict[str, Found | None] = field(default_factory=dict, init=False, repr=False)
+    _found: dict[str, Found] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def _lookup(self) -> dict[ScalarValue, Pair]:
+        """What the entry's own mapping says; unlike a dataset's section, an entry has no other layer."""
+        return self.section.layers[0].mapping.lookup
 
     @cached_property
     def document(self) -> Document:
@@ -81,10 +87,13 @@ class Entry:
         """The entry's own pair for a key."""
         if self.flat:
             return self.dataset.find(key)
-        known = self._found
-        if key in known:
-            return known[key]
-        found = known[key] = self.section.get(key)
+        pair = self._lookup.get(key)
+        if pair is None:
+            return None  # what rules ask for is mostly not there
+        found = self._found.get(key)
+        if found is None:
+            layer = self.section.layers[0]
+            found = self._found[key] = Found(layer.document, pair, layer.origin)
         return found
 
     def __getitem__(self, key: str) -> Setting:
@@ -105,7 +114,7 @@ class Entry:
         if found is not None:
             value = read_value(self.resolution, found, (*self.section.path, key))
             subject = f"{self.subject}.{key}"
-            return Setting(key, value, Origin.ENTRY, subject, found.location, found.key_location, found.anchor)
+            return Setting(key, value, Origin.ENTRY, subject, found)
         if inherited:
             return (self.parent or self.dataset)[key]
         return Setting(key, None, Origin.DEFAULT, f"{self.subject}.{key}", self.location)
@@ -116,10 +125,10 @@ class Entry:
 
     def has(self, key: str) -> bool:
         """Whether a data key is there and not null; an unknown value counts as there."""
-        found = self.find(key)
-        if found is None:
+        pair = self._lookup.get(key) if not self.flat else found.pair if (found := self.find(key)) is not None else None
+        if pair is None:
             return False
-        node = found.node
+        node = pair.value
         if isinstance(node, Scalar) and isinstance(node.value, str):
             return True  # the most frequent case by far, and no setting is made for it
         return self[key].value is not None
@@ -210,6 +219,11 @@ class Entry:
     def paths(self) -> tuple[PathText, ...]:
         """Every path string under the entry's data keys, each at its own place."""
         return tuple(path for key in self.data_keys for path in self._paths(key))
+
+    @cached_property
+    def special_paths(self) -> tuple[PathText, ...]:
+        """Those that are not just files on a file system, which is what most of the rules on paths are about."""
+        return tuple(path for path in self.paths if not is_plain(path.text))
 
     @cached_property
     def unknown_paths(self) -> tuple[Setting, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..findings import Edit, Location
+from ..lazily import cached_property
 from ..records import dataclass
 from ..syntax.editing import CannotEdit, set_nested, set_value
 from ..syntax.nodes import Document, Mapping, Sequence, deref
@@ -116,7 +116,7 @@ class TrainingConfig:
         """The places that name those files."""
         return tuple(self._reader.sites) if self.datasets else ()
 
-    @property
+    @cached_property
     def gaps(self) -> tuple[Gap, ...]:
         """The parts of the blends that could not be read."""
         return tuple(self._reader.gaps) if self.datasets else ()
@@ -145,8 +145,7 @@ class TrainingConfig:
             if child is None and found is not None:  # the value itself, or what it is looked up in: `trainer: ${other}`
                 value = self.resolution.lookup(path)
                 if not (isinstance(value, Unknown) and value.kind == "missing" and not value.text):
-                    at = (found.location, found.key_location, found.anchor)
-                    return Setting(path[-1], value, found.origin, subject, *at)
+                    return Setting(path[-1], value, found.origin, subject, found)
                 location = found.key_location
             if child is None:
                 break

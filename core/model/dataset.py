@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..findings import Edit, Location
+from ..lazily import cached_property
 from ..records import dataclass
 from ..syntax.editing import CannotEdit
 from ..syntax.nodes import Sequence
@@ -45,7 +45,7 @@ class Dataset:
     def path(self) -> tuple[str, ...]:
         return self.section.path
 
-    @property
+    @cached_property
     def subject(self) -> str:
         """The dotted path of the section: data.train_ds."""
         return ".".join(self.path)
@@ -68,11 +68,25 @@ class Dataset:
     def _stated(self) -> frozenset[str]:
         """The keys that some layer of its sections speaks of: rules mostly ask for options that nobody sets."""
         sections = self.sections if self.shared is None else (*self.sections, self.shared)
-        return frozenset(key for section in sections for key in section.names())
+        return frozenset().union(*map(self._names_of, sections))
+
+    @property
+    def own_keys(self) -> tuple[str, ...]:
+        """The keys of its own section, whoever inherits them."""
+        return self._names_of(self.section)
+
+    def _names_of(self, section: Section) -> tuple[str, ...]:
+        memo = self.config.memo  # what children inherit from is looked at once for all of them
+        names = memo.get(section)
+        if names is None:
+            names = memo[section] = tuple(section.names())
+        return names  # type: ignore[return-value]
 
     def unknown(self, keys: Iterable[str]) -> Iterator[Setting]:
         """The options among these whose value cannot be known: what a file says, or a missing base config may say."""
         all_of_them = bool(self.config.composition.missing)
+        if not all_of_them and self._stated.isdisjoint(keys):
+            return
         for key in keys:
             if (all_of_them or key in self._stated) and not (setting := self[key]).known:
                 yield setting
@@ -91,21 +105,33 @@ class Dataset:
         return self.config.context.runtime.options.get(key) or OPTIONS.get(key)
 
     def _sections_for(self, key: str) -> tuple[Section, ...]:
-        option = self.option(key)
-        if self.shared is not None and option is not None and option.shared:
+        if self.shared is not None and (option := self.option(key)) is not None and option.shared:
             return (self.shared,)
         return self.sections
 
     def _setting(self, key: str) -> Setting:
-        sections = self._sections_for(key)
+        memo, sections = self.config.memo, self._sections_for(key)
         for section in sections if key in self._stated else ():
-            found = section.get(key)
-            if found is None:
-                continue
-            value = read_value(self.config.resolution, found, (*section.path, key))
-            subject = ".".join((*section.path, key))
-            return Setting(key, value, found.origin, subject, found.location, found.key_location, found.anchor)
-        section = sections[-1]
+            name = (section, key)
+            if name not in memo:
+                memo[name] = self._said(section, key)
+            if (setting := memo[name]) is not None:
+                return setting  # type: ignore[return-value]
+        unsaid = (sections[-1], key, "default")
+        if unsaid not in memo:
+            memo[unsaid] = self._default(sections[-1], key)
+        return memo[unsaid]  # type: ignore[return-value]
+
+    def _said(self, section: Section, key: str) -> Setting | None:
+        """What one section says of an option; the same for all datasets that inherit from it."""
+        found = section.get(key)
+        if found is None:
+            return None
+        path = (*section.path, key)
+        return Setting(key, read_value(self.config.resolution, found, path), found.origin, ".".join(path), found)
+
+    def _default(self, section: Section, key: str) -> Setting:
+        """What holds where nobody says anything; it would be said in this section."""
         option = self.option(key)
         default = option.default if option is not None else None
         missing = self.config.composition.missing
@@ -118,7 +144,7 @@ class Dataset:
 
     def keys(self) -> list[str]:
         """The keys of the dataset's own section, as written and inherited."""
-        return list(dict.fromkeys(key for section in self.sections for key in section.names()))
+        return list(dict.fromkeys(key for section in self.sections for key in self._names_of(section)))
 
     # -- what the dataset is
 

@@ -41,7 +41,7 @@ def mapped_cuts(source: Entry) -> Setting | None:
 
 def compressed_tars(source: Entry) -> Iterator[PathText]:
     """Tar archives that are compressed as a whole."""
-    for path in source.paths:
+    for path in source.special_paths:
         if _is_tar(path) and paths.compression(path.name) is not None:
             yield path
 
@@ -50,7 +50,7 @@ def compressed_manifests(source: Entry) -> Iterator[PathText]:
     """Manifests, cuts and text that are compressed, also those inside a local Shar folder."""
     if source.reader == "parquet":
         return
-    for path in source.paths:
+    for path in source.paths if source.reader == "shar" else source.special_paths:
         if paths.is_pipe(path.text) or _is_tar(path):
             continue
         if paths.compression(path.name) is not None or (
@@ -104,12 +104,12 @@ def _has_compressed_cuts(folder: str, but: str | None) -> bool:
 
 def pipes(source: Entry) -> Iterator[PathText]:
     """Paths that are commands."""
-    return (path for path in source.paths if paths.is_pipe(path.text))
+    return (path for path in source.special_paths if paths.is_pipe(path.text))
 
 
 def standard_inputs(source: Entry) -> Iterator[PathText]:
     """Paths that are the standard input."""
-    return (path for path in source.paths if paths.is_stdin(path.text))
+    return (path for path in source.special_paths if paths.is_stdin(path.text))
 
 
 def cuts_without_jsonl(source: Entry) -> Iterator[PathText]:
@@ -123,8 +123,7 @@ def cuts_without_jsonl(source: Entry) -> Iterator[PathText]:
 
 
 def _is_tar(path: PathText) -> bool:
-    name = path.name.lower()
-    return path.key == "tarred_audio_filepaths" or ".tar" in name or name.endswith((".tgz", ".tbz2", ".txz"))
+    return path.key == "tarred_audio_filepaths" or paths.is_tar(path.name)
 
 
 #: The codes whose sources raise at start-up once they are indexed, with the test for each.
@@ -150,6 +149,13 @@ class Obstacle:
 
 def obstacle(source: Entry) -> Obstacle | None:
     """The first reason for which a source cannot be indexed; NR308 where it would stream without a word."""
+    memo, name = source.dataset.config.memo, ("obstacle", source)
+    if name not in memo:  # several rules depend on it
+        memo[name] = _obstacle(source)
+    return memo[name]  # type: ignore[return-value]
+
+
+def _obstacle(source: Entry) -> Obstacle | None:
     if source.type is not None and not source.type.indexable:
         return Obstacle(source, "NR308")
     if not source.indexable:

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from ..findings import Edit
 from ..records import dataclass
+from ..syntax.nodes import Scalar
 from . import paths
 from .blend import Entry
 from .dataset import Dataset
 from .readers import READERS
+from .resolution import MANDATORY
 from .values import Setting
 
 _INTERPOLATION = re.compile(r"\$\{[^{}]*\}")
@@ -32,7 +34,7 @@ def packed_sources(dataset: Dataset) -> tuple[Entry, ...]:
     """
     if not dataset.config.context.runtime.index_packs:
         return ()
-    memo, key = dataset.config.memo, f"packed sources of {dataset.subject}"
+    memo, key = dataset.config.memo, ("packed sources", dataset)
     found = memo.get(key)
     if not isinstance(found, tuple):
         found = memo[key] = tuple(source for source in dataset.sources if declared_pack(source) is not None)
@@ -134,6 +136,10 @@ _START = "a ValueError at start-up"
 
 def _form(source: Entry, key: str) -> str:
     """The form of a specification: path, list, nested (also weighted or a mapping), or "" where it is absent or unknown."""
+    found = source.find(key)
+    written = found.node if found is not None else None
+    if isinstance(written, Scalar) and isinstance(written.value, str) and "${" not in written.value:
+        return "path" if written.value != MANDATORY else ""
     value = source[key].value if source.has(key) else None
     if isinstance(value, str):
         return "path"
@@ -144,7 +150,7 @@ def _form(source: Entry, key: str) -> str:
 
 def _remote_rows(source: Entry) -> Misfit | None:
     """Rows of a pack are read by `os.pread` (lhotse's packed_lazy.py): their files have to be local. Tars need not be."""
-    for path in source.paths:
+    for path in source.special_paths:
         rows = path.key == "manifest_filepath" or path.text.endswith((".json", ".jsonl"))
         if rows and path.known and paths.is_remote(path.text):
             return Misfit(
@@ -215,8 +221,11 @@ _MISFITS: dict[str, Callable[[Entry], Misfit | None]] = {
 
 def shards(source: Entry) -> int:
     """How many shards a source names: tars where it has some, else files. A folder counts as one: it is not looked into."""
-    texts = [path for path in source.paths if path.key == "tarred_audio_filepaths"] or list(source.paths)
-    return sum(paths.count(path.text if path.known else _INTERPOLATION.sub("x", path.text)) for path in texts)
+    tars = [path for path in source.paths if path.key == "tarred_audio_filepaths"]
+    total = 0
+    for path in tars or source.paths:
+        total += paths.count(path.text if path.known else _INTERPOLATION.sub("x", path.text))
+    return total
 
 
 def outer_entries(dataset: Dataset) -> tuple[Entry, ...]:

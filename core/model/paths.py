@@ -196,6 +196,19 @@ def compression(path: str) -> str | None:
     return None
 
 
+@_remembered
+def is_plain(path: str) -> bool:
+    """Whether it is nothing but a file on a file system: no URL, no command, not the standard input, not compressed."""
+    return scheme(path) is None and not is_stdin(path) and compression(path) is None
+
+
+@_remembered
+def is_tar(name: str) -> bool:
+    """Whether a file is a tar archive by its name."""
+    lowered = name.lower()
+    return ".tar" in lowered or lowered.endswith((".tgz", ".tbz2", ".txz"))
+
+
 def flatten(spec: object) -> Iterator[str]:
     """Every path string of a specification: string, list, list of lists or of [path, weight], mapping of fields."""
     if isinstance(spec, str):

@@ -66,7 +66,7 @@ def remote_paths(config: TrainingConfig) -> Remote:
             (source, path)
             for dataset in config.datasets
             for source in dataset.sources
-            for path in source.paths
+            for path in source.special_paths
             if paths.is_remote(path.text)
         ]
     return known  # type: ignore[return-value]
@@ -80,6 +80,8 @@ def node_local_root(dataset: Dataset) -> str:
     """The dataset's `indexes_root` where it lies on storage that only one node sees, else ""."""
     setting = dataset["indexes_root"]
     found = dataset.find("indexes_root")
+    if found is None and setting.value is None:
+        return ""
     raw = getattr(found.node, "text", "") if found is not None else ""
     text = setting.value if isinstance(setting.value, str) else raw
     local = any(text == start or text.startswith(f"{start}/") or _numbered(text, start) for start in NODE_LOCAL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Protocol
 
 from ..findings import Location
 from ..records import dataclass
@@ -31,17 +32,46 @@ class Unknown:
         return False
 
 
+class Place(Protocol):
+    """Where an option is written."""
+
+    @property
+    def location(self) -> Location:
+        """The value."""
+
+    @property
+    def key_location(self) -> Location:
+        """The key."""
+
+    @property
+    def anchor(self) -> Location | None:
+        """Where an aliased value is defined."""
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The effective value of one option. `key_location` is None where the option is not written anywhere."""
+    """The effective value of one option. Where it stands is worked out when it is asked: most settings are in order."""
 
     key: str
     value: object
     origin: Origin
     subject: str  #: dotted path: data.train_ds.shard_seed
-    location: Location  #: the value, or for a default the key of the section that would hold it
-    key_location: Location | None = None
-    anchor: Location | None = None  #: where an aliased value is defined
+    place: Place | Location  #: for a default, the key of the section that would hold it
+
+    @property
+    def location(self) -> Location:
+        """The value, or for a default the key of the section that would hold it."""
+        return self.place if isinstance(self.place, Location) else self.place.location
+
+    @property
+    def key_location(self) -> Location | None:
+        """The key; None where the option is not written anywhere."""
+        return None if isinstance(self.place, Location) else self.place.key_location
+
+    @property
+    def anchor(self) -> Location | None:
+        """Where an aliased value is defined."""
+        return None if isinstance(self.place, Location) else self.place.anchor
 
     @property
     def known(self) -> bool:

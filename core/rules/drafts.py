@@ -84,6 +84,15 @@ def attempt(
         return Fix(title, (), kind, group, withheld=f"it cannot be edited safely: {error}", artifact=False)
 
 
+def inherited(config: TrainingConfig, code: str, setting: Setting, message: str = "") -> bool:
+    """Whether a rule has spoken of a setting already: hundreds of datasets may inherit one, and it is told once."""
+    name = (code, id(setting), message)  # settings live as long as their config
+    if name in config.memo:
+        return True
+    config.memo[name] = True
+    return False
+
+
 def set_option(dataset: Dataset, key: str, value: object) -> Fix:
     """The fix that gives one option of a dataset its value."""
     return attempt(f"Set `{key}` to {show(value)}", lambda: dataset.set(key, value))

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..findings import Finding, Fix
 from ..model.config import TrainingConfig
+from ..model.dataset import Dataset
 from ..model.reading import Reading, readings
 from ..syntax.nodes import Document
 from .drafts import Draft
@@ -41,7 +42,7 @@ def _drafts(config: TrainingConfig) -> list[tuple[Rule, Draft]]:
     return [
         *_run("TrainingConfig", config),
         *(pair for reading in readings(config) for pair in _run("Reading", reading)),
-        *(pair for dataset in config.datasets for pair in _run_dataset(dataset)),
+        *_run_datasets(config.datasets),
     ]
 
 
@@ -61,17 +62,24 @@ def _run(subject: str, item: Any) -> Iterator[tuple[Rule, Draft]]:
             yield each, draft
 
 
-def _run_dataset(dataset: Any) -> Iterator[tuple[Rule, Draft]]:
-    yield from _run("Dataset", dataset)
-    yield from _run("TrainingDataset" if dataset.is_training else "EvaluationDataset", dataset)
-    for entry in dataset.all_entries:
-        yield from _run("Entry", entry)
-    for source in dataset.sources:
-        yield from _run("Source", source)
-    if (reader := dataset.config.context.indexes) is not None:
-        for source in dataset.sources:
-            if (files := reader.of(source)) is not None:
-                yield from _run("IndexFiles", files)
+def _run_all(subject: str, items: Sequence[Any]) -> Iterator[tuple[Rule, Draft]]:
+    """The same for many items, rule by rule: of a long blend it takes less time."""
+    for each in _by_subject().get(subject, ()):
+        check = each.check
+        for item in items:
+            for draft in check(item):
+                yield each, draft
+
+
+def _run_datasets(datasets: Sequence[Dataset]) -> Iterator[tuple[Rule, Draft]]:
+    yield from _run_all("Dataset", datasets)
+    yield from _run_all("TrainingDataset", [dataset for dataset in datasets if dataset.is_training])
+    yield from _run_all("EvaluationDataset", [dataset for dataset in datasets if not dataset.is_training])
+    yield from _run_all("Entry", [entry for dataset in datasets for entry in dataset.all_entries])
+    sources = [source for dataset in datasets for source in dataset.sources]
+    yield from _run_all("Source", sources)
+    if datasets and (reader := datasets[0].config.context.indexes) is not None:
+        yield from _run_all("IndexFiles", [files for source in sources if (files := reader.of(source)) is not None])
 
 
 def finish(

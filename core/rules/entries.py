@@ -1,28 +1,22 @@
-"""NR310-NR318: entries of a blend: types, keys, weights and paths."""
+"""NR310-NR315: entries of a blend: types, keys and weights."""
 
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 
 from ..findings import FixKind, Related, Severity
-from ..model import paths
-from ..model.blend import Entry, PathText, Source
+from ..model.blend import Entry
 from ..model.dataset import Dataset
 from ..model.schema import OPTIONS
 from ..model.sources import COMMON_KEYS, DATA_CHANGING_TYPOS, SOURCE_TYPES
 from ..model.values import Setting, show
 from ..syntax.nodes import Sequence
-from .blockers import at_path
 from .drafts import Draft, about, attempt
 from .registry import rule
 
-#: What NeMo's tarred reader looks for in file names (nemo_adapters.py).
-_TAR_NAME = re.compile(r"audio[^/]*_(\d+)[^/]*\.tar")
 _NAMING = ("input_cfg", "cuts_path", "shar_path", "manifest_filepath")
-_MANIFEST_NAME = re.compile(r"manifest[^/]*_(\d+)[^/]*\.json")
 
 
 @rule("NR310", "unknown-source-type", Severity.ERROR, fix=FixKind.SAFE)
@@ -77,31 +71,49 @@ def _incomplete_entry(entry: Entry) -> Iterator[Draft]:
     if kind is None or entry.flat:
         return
     for group in kind.needs:
-        if any(entry.has(key) for key in group):
-            continue
-        settings = [entry[key] for key in group]
-        if all(setting.known and setting.value is None for setting in settings):
-            names = " or ".join(f"`{key}`" for key in group)
-            yield Draft(
-                f"`{kind.name}` needs {names}, and the entry has none: start-up raises",
-                entry.location,
-                f"{entry.subject}.{group[0]}",
-                origin="entry",
-            )
+        for key in group:
+            if entry.has(key):
+                break
+        else:
+            yield from _lacking(entry, kind.name, group)
+
+
+def _lacking(entry: Entry, kind: str, group: tuple[str, ...]) -> Iterator[Draft]:
+    """What there is to say of an entry that has none of the keys of which its type needs one."""
+    settings = [entry[key] for key in group]
+    if all(setting.known and setting.value is None for setting in settings):
+        names = " or ".join(f"`{key}`" for key in group)
+        yield Draft(
+            f"`{kind}` needs {names}, and the entry has none: start-up raises",
+            entry.location,
+            f"{entry.subject}.{group[0]}",
+            origin="entry",
+        )
+
+
+@lru_cache(maxsize=1 << 10)
+def _reads_all(kind: str, keys: tuple[object, ...]) -> bool:
+    """Whether there is nothing to look at: the entries of a blend mostly have the same few keys."""
+    reads = SOURCE_TYPES[kind].reads
+    return all(
+        not isinstance(key, str)
+        or key in reads
+        or key in COMMON_KEYS
+        or ((option := OPTIONS.get(key)) is not None and option.propagated)
+        for key in keys
+    )
 
 
 @rule("NR312", "ignored-source-key", Severity.WARNING, fix=FixKind.SAFE)
 def ignored_source_key(entry: Entry) -> Iterator[Draft]:
     """An entry has a key its type never reads."""
     kind = entry.type
-    if kind is None or entry.flat:
+    if kind is None or entry.flat or _reads_all(kind.name, tuple(entry.mapping.lookup)):
         return
     for key, _ in entry.mapping:
-        if not isinstance(key, str) or key in kind.reads or key in COMMON_KEYS:
+        if _reads_all(kind.name, (key,)):
             continue
-        option = OPTIONS.get(key)
-        if option is not None and option.propagated:
-            continue
+        assert isinstance(key, str)
         setting = entry[key]
         meant = DATA_CHANGING_TYPOS.get(key)
         near = difflib.get_close_matches(key, kind.reads, 1, cutoff=0.9)
@@ -127,9 +139,9 @@ def ignored_source_key(entry: Entry) -> Iterator[Draft]:
 def partial_weights(dataset: Dataset) -> Iterator[Draft]:
     """Some siblings are weighted and some are not."""
     for siblings in _siblings(dataset):
-        without = [entry for entry in siblings if entry.own("weight") is None]
+        without = [entry for entry in siblings if entry.find("weight") is None]
         if without and len(without) < len(siblings):
-            weighted = next(entry for entry in siblings if entry.own("weight") is not None)
+            weighted = next(entry for entry in siblings if entry.find("weight") is not None)
             for entry in without:
                 yield Draft(
                     "this entry has no `weight` and its siblings have: an AssertionError at start-up",
@@ -177,7 +189,11 @@ def _siblings(dataset: Dataset) -> Iterator[tuple[Entry, ...]]:
 def empty_group(dataset: Dataset) -> Iterator[Draft]:
     """An `input_cfg` list is empty."""
     candidates: list[tuple[Setting, str]] = [(dataset["input_cfg"], dataset.subject)]
-    candidates += [(entry["input_cfg"], entry.subject) for entry in dataset.all_entries if not entry.flat]
+    candidates += [
+        (setting, entry.subject)
+        for entry in dataset.all_entries
+        if not entry.flat and (setting := entry.own("input_cfg")) is not None
+    ]
     for setting, subject in candidates:
         if isinstance(setting.value, Sequence) and not setting.value.items:
             yield Draft(
@@ -185,106 +201,4 @@ def empty_group(dataset: Dataset) -> Iterator[Draft]:
                 setting.location,
                 f"{subject}.input_cfg",
                 [],
-            )
-
-
-@rule("NR316", "shard-count-mismatch", Severity.ERROR)
-def shard_count_mismatch(source: Source) -> Iterator[Draft]:
-    """Manifests and tars do not pair up."""
-    if source.reader not in ("nemo_tarred", "multimodal_conversation", "share_gpt"):
-        return
-    if not source.has("tarred_audio_filepaths") or source["tar_lookup_mode"].value not in (None, "paired"):
-        return
-    manifests = [path for path in source.paths if path.key == "manifest_filepath"]
-    tars = [path for path in source.paths if path.key == "tarred_audio_filepaths"]
-    if not manifests or not tars or any(path.known is False and "${" in path.name for path in (*manifests, *tars)):
-        return
-    rows, members = (sum(paths.count(path.text) for path in side) for side in (manifests, tars))
-    at = source["tarred_audio_filepaths"]
-    related = (Related(manifests[0].location, f"{rows} manifest{'s' if rows != 1 else ''}"),)
-    if rows == 1 and source["index_pack"].value is not None:
-        return  # one manifest for all tars: a pack holds the way from each row to its tar
-    if rows != members:
-        yield about(
-            at,
-            f"{rows} manifest{'s' if rows != 1 else ''} and {members} tar{'s' if members != 1 else ''} do not pair up: rows are "
-            "looked up in the wrong tar or never read",
-            related=related,
-        )
-    elif len(manifests) == len(tars) == 1 and rows > 1:
-        if paths.shard_numbers(manifests[0].text) == paths.shard_numbers(tars[0].text):
-            return  # the same ranges: no need to write out thousands of names
-        left, right = (set(_numbers(path.text)) for path in (manifests[0], tars[0]))
-        if left != right and rows <= 10_000:
-            yield about(
-                at,
-                "manifests and tars carry different shard numbers: start-up raises an AssertionError or pairs the wrong files",
-                related=related,
-            )
-
-
-def _numbers(pattern: str) -> Iterator[str]:
-    for name in paths.expand(pattern):
-        digits = re.findall(r"_(\d+)", name.rsplit("/", 1)[-1])
-        yield digits[-1].lstrip("0") if digits else ""
-
-
-@rule("NR317", "misread-path-pattern", Severity.ERROR)
-def misread_path_pattern(source: Source) -> Iterator[Draft]:
-    """A path pattern is not read as it looks."""
-    for path in source.paths:
-        if paths.is_pipe(path.text):
-            continue
-        if "@OP@" in path.text or "@CL@" in path.text:
-            yield at_path(
-                source, path, "`@OP@` and `@CL@` are not expanded: the path is opened as it stands", "", choice=False
-            )
-        elif path.known and source.reader != "shar" and paths.has_literal_brackets(path.text):
-            yield at_path(
-                source,
-                path,
-                f"brackets in a path become braces: NeMo opens `{paths.to_braces(path.text)}`",
-                "",
-                choice=False,
-                severity=Severity.WARNING,
-            )
-        elif (
-            source.reader == "nemo_tarred" and path.name and source["index_pack"].value is None
-        ):  # packs know the pairs
-            yield from _unmatched_name(source, path)
-
-
-def _unmatched_name(source: Source, path: PathText) -> Iterator[Draft]:
-    first = paths.first(path.text)
-    if path.key == "tarred_audio_filepaths" and not _TAR_NAME.search(first):
-        looks_for = "audio…_<number>….tar"
-    elif path.key == "manifest_filepath" and paths.count(path.text) > 1 and not _MANIFEST_NAME.search(first):
-        looks_for = "manifest…_<number>….json"
-    else:
-        return
-    yield at_path(
-        source,
-        path,
-        f"the tarred reader finds shard numbers in names like `{looks_for}`, which `{path.name}` is not: an AssertionError at "
-        "start-up",
-        "",
-        choice=False,
-    )
-
-
-@rule("NR318", "unseekable-remote", Severity.WARNING)
-def unseekable_remote(source: Source) -> Iterator[Draft]:
-    """An indexed source lies on a backend that may lack range reads."""
-    if not source.judged_indexed:
-        return
-    for path in source.paths:
-        scheme = paths.scheme(path.text) if path.known else None
-        if scheme not in (None, "pipe", "file", *paths.OBJECT_STORES):
-            yield at_path(
-                source,
-                path,
-                f"`{scheme}://` is read at offsets through AIStore's range reader, which may not serve it: without it, indexed "
-                "access fails at start-up",
-                "",
-                choice=False,
             )

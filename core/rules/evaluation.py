@@ -10,7 +10,7 @@ from ..model.dataset import EvaluationDataset
 from ..model.obstacles import obstacle
 from ..model.sources import MAP
 from ..model.values import show
-from .drafts import Draft, about, attempt
+from .drafts import Draft, about, attempt, inherited
 from .registry import rule
 from .training import is_integer, pinned_seed
 
@@ -30,7 +30,6 @@ def unindexed_evaluation(dataset: EvaluationDataset) -> Iterator[Draft]:
         return
     shared = _training_files(dataset) & {source.document.source.path for source in could if source.external}
     packed = [source for source in could if source["index_pack"].known and source["index_pack"].value is not None]
-    fix = attempt("Set `indexed` to true", lambda: dataset.set("indexed", True)) if shared else None
     if shared:
         path = sorted(shared)[0].name
         why = (
@@ -41,6 +40,9 @@ def unindexed_evaluation(dataset: EvaluationDataset) -> Iterator[Draft]:
         message = f"`indexed` is not true here, but training reads the same blend `{path}` through indexes: {why}"
     else:
         message = "`indexed` is not true: evaluation reads its sources from the start of each shard"
+    if inherited(dataset.config, "NR201", setting, message):
+        return
+    fix = attempt("Set `indexed` to true", lambda: dataset.set("indexed", True)) if shared else None
     yield about(setting, message, recommended=True, severity=Severity.ERROR if shared else None, fix=fix)
 
 
@@ -148,7 +150,7 @@ def unfixed_evaluation_seed(dataset: EvaluationDataset) -> Iterator[Draft]:
     seed = pinned_seed(training[0]) if training else dataset.config.context.seed
     for key in ("seed", "shard_seed"):
         setting = dataset[key]
-        if setting.known and not is_integer(setting.value):
+        if setting.known and not is_integer(setting.value) and not inherited(dataset.config, "NR206", setting):
             yield about(
                 setting,
                 f"`{key}` is {setting.phrase}: ranks and chunks evaluate in different orders, and under several ranks items "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..findings import Severity
+from ..lazily import cached_property
 from ..model.config import TrainingConfig
 from ..model.overrides import as_started
 from ..model.trainer import has_trainer

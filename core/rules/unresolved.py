@@ -105,7 +105,7 @@ def unknown_option(dataset: Dataset) -> Iterator[Draft]:
     """The dataloader's schema does not know a key."""
     runtime = dataset.config.context.runtime
     options = runtime.options
-    for key in dataset.section.names():
+    for key in dataset.own_keys:
         if key in options or key in READ_ELSEWHERE or key in AIS_OPTIONS or key.startswith("_"):
             continue
         setting = dataset[key]
@@ -145,7 +145,7 @@ def _near(key: str, options: tuple[str, ...]) -> str | None:
 @rule("NR006", "wrong-type", Severity.ERROR)
 def wrong_type(dataset: Dataset) -> Iterator[Draft]:
     """A value cannot be merged into the schema's type."""
-    for key in dataset.section.names():
+    for key in dataset.own_keys:
         option = dataset.config.context.runtime.options.get(key)
         if option is None or key in ("seed", "shard_seed"):
             continue  # NR109, NR110 and NR206 speak of the seeds
