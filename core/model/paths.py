@@ -14,6 +14,7 @@ from functools import lru_cache
 _OPEN = re.compile(r"_OP_|[(\[<]")
 _CLOSE = re.compile(r"_CL_|[)\]>]")
 _NUMBERS = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?")
+_PADDED = re.compile(r"-?0\d")
 _LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d+))?")
 _URL = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://[^/?#]")  # a scheme and the beginning of a host
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".lz4", ".zst", ".tgz", ".tbz2", ".txz", ".zip")
@@ -120,6 +121,9 @@ def _last(text: str) -> str:
 
 
 def _matching(text: str, start: int) -> int:
+    end = text.find("}", start)
+    if text.find("{", start + 1, end) < 0:
+        return end  # nothing is nested, or nothing is closed
     depth = 0
     for index in range(start, len(text)):
         depth += (text[index] == "{") - (text[index] == "}")
@@ -140,10 +144,11 @@ def _alternatives(inner: str) -> list[str]:
     return [*parts, current]
 
 
+@_remembered
 def _sequence(inner: str) -> tuple[range, Callable[[int], str]] | None:
     """The numbers of a range and how each is written; None where it is none."""
     if match := _NUMBERS.fullmatch(inner):
-        padded = any(re.match(r"-?0\d", part) for part in (match[1], match[2]))
+        padded = any(_PADDED.match(part) for part in (match[1], match[2]))
         width = max(len(match[1]), len(match[2])) if padded else 0
         return _range(int(match[1]), int(match[2]), match[3]), f"{{:0{width}d}}".format if width else str
     if match := _LETTERS.fullmatch(inner):
