@@ -141,9 +141,10 @@ class TrainingConfig:
         location = Location(self.document.source, _start(self.document))
         for index, key in enumerate(path):
             found = section.get(key)
-            child = section.section(key) if index + 1 < len(path) else None
+            child = self._below(section, key) if index + 1 < len(path) else None
             if child is None and found is not None:  # the value itself, or what it is looked up in: `trainer: ${other}`
-                value = self.resolution.lookup(path)
+                whole = index + 1 == len(path)
+                value = self.resolution.value(found.node, path, 1) if whole else self.resolution.lookup(path)
                 if not (isinstance(value, Unknown) and value.kind == "missing" and not value.text):
                     return Setting(path[-1], value, found.origin, subject, found)
                 location = found.key_location
@@ -155,6 +156,13 @@ class TrainingConfig:
         if base is not None:
             default = Unknown(f"the base config `{base.name}` may set it and was not found", "base", "?")
         return Setting(path[-1], default, Origin.DEFAULT, subject, location)
+
+    def _below(self, section: Section, key: str) -> Section | None:
+        """A child section; rules ask for dozens of values of one, and merging its layers takes time."""
+        name = (section, key, "below")
+        if name not in self.memo:
+            self.memo[name] = section.section(key)
+        return self.memo[name]  # type: ignore[return-value]
 
     def set(self, path: tuple[str, ...], value: object) -> tuple[Edit, ...]:
         """Edits that give any key of the config a value, in the file at hand; raises CannotEdit."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 _TAB = 4
 _ZWJ, _EMOJI_STYLE = "\u200d", "\ufe0f"
 _FIRST_SIGN = "©"  #: letters and escapes before it have no emoji form
 _ELLIPSIS = "…"
-_PLAIN = re.compile(r"[ -~]*\Z")
 
 
 def visible(text: str) -> str:
@@ -26,7 +24,7 @@ def _escape(char: str) -> str:
 
 def widths(text: str) -> list[int]:
     """The terminal cells of each character: wide East Asian characters and emoji two, what joins the one before none."""
-    if _PLAIN.match(text):
+    if text.isascii():
         return [1] * len(text)
     result: list[int] = []
     before = ""
@@ -50,15 +48,17 @@ def _width(char: str, before: str) -> int:
 
 def cells(text: str) -> int:
     """How many terminal cells a text takes."""
-    return sum(widths(text))
+    return len(text) if text.isascii() else sum(widths(text))
 
 
 def wrap(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
     """A sentence in lines of at most so many columns; a word that is longer stays whole, so that it can be copied."""
+    text, used = visible(text), cells(first)
+    if used + cells(text) <= columns:
+        return [first + text]
     lines: list[str] = []
-    line, used = first, cells(first)
-    empty = True
-    for word in visible(text).split(" "):
+    line, empty = first, True
+    for word in text.split(" "):
         length = cells(word)
         if not empty and used + 1 + length > columns:
             lines.append(line)
@@ -74,6 +74,8 @@ def excerpt(line: str, start: int, end: int, columns: int) -> tuple[str, int, in
 
     Tabs are spread; a line that is too long is cut around the span, with an ellipsis at each cut.
     """
+    if len(line) <= columns and line.isascii() and line.isprintable():  # as most lines are
+        return line.rstrip(), min(start, len(line)), max(1, min(end, len(line)) - start)
     shown: list[str] = []
     places: list[int] = [0]
     for char, size in zip(line, widths(line)):
