@@ -81,7 +81,9 @@ else:
                 space[f"_set_{name}"] = vars(cls)[name].__set__
                 body.append(f" _set_{name}(self, {value})")
             else:
-                body.append(f" self.__dict__[{name!r}] = {value}")
+                body.append(f" own[{name!r}] = {value}")
+        if body and not slots:
+            body.insert(0, " own = self.__dict__")
         if hasattr(cls, "__post_init__"):
             body.append(" self.__post_init__()")
         exec(f"def __init__({', '.join(['self', *given])}):\n" + "\n".join(body or [" pass"]), space)

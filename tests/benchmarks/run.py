@@ -13,51 +13,19 @@ import argparse
 import json
 import os
 import platform
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from generate import blend, foreign, training_config
+from cases import BUDGETS, Case, cases, install_peers
 
-FOREIGN_FILES = 2000
-CONFIGS = 300
-
-
-@dataclass(frozen=True)
-class Case:
-    """One command. Exit codes in `codes` are the right ones: a benchmark of a crash would be a fast one."""
-
-    name: str
-    command: tuple[str, ...]
-    codes: tuple[int, ...] = (0,)
-    peer: str = ""  #: the case whose time this one is divided by
-    runs: int | None = None  #: fewer than asked for, where one run takes long enough to be steady
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What is promised about a case: milliseconds, and how many times the peer's time."""
-
-    milliseconds: float
-    ratio: float | None = None
-
-
-#: Milliseconds hold for a machine with two cores and nothing else to do.
-BUDGETS = {
-    "check, config of 200 lines": Budget(150, 1.0),
-    "check, blend of 10,000 lines": Budget(600, 0.25),
-    f"check, {CONFIGS} configs": Budget(1500),
-    f"check, {FOREIGN_FILES:,} foreign files": Budget(2000),
-    f"the hook, one of {CONFIGS} configs": Budget(300),
-    f"the hook, {CONFIGS} configs": Budget(2000),
-    "the hook, nothing of ours": Budget(100),
-}
+#: The ratios of a good run of the short form; one that is twice as high is a gross regression.
+RECORDED = Path(__file__).with_name("recorded.json")
+GROSS = 2.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,12 +34,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=7, help="processes a case (default: 7)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the JSON there instead of printing it")
     parser.add_argument("--enforce", action="store_true", help="exit 1 where a ratio to a peer is over its budget")
+    parser.add_argument(
+        "--peers", action="store_true", help="install other people's linters for this run, and run them"
+    )
+    parser.add_argument(
+        "--short", action="store_true", help="a few cases, and exit 1 where a ratio is twice the recorded one"
+    )
+    parser.add_argument("--record", action="store_true", help="with --short: keep the ratios of this run")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name).resolve()
-        cases = _cases(folder)
-        results = _measure(cases, given.runs, folder)
+        folder = Path(name).resolve() / "files"
+        folder.mkdir()
+        peers = install_peers(folder.parent / "peers") if given.peers else None
+        results = _measure(cases(folder, peers, short=given.short), 3 if given.short else given.runs, folder)
     print(_table(results))
+    if given.short:
+        return _compared(results, record=given.record)
     text = json.dumps({"machine": _machine(), "runs": given.runs, "results": results}, indent=2)
     if given.json:
         given.json.write_text(text + "\n", encoding="utf-8")
@@ -81,55 +59,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if given.enforce and broken else 0
 
 
-def _cases(folder: Path) -> list[Case]:
-    """Write the files, and name what is run on them."""
-    (folder / "small.yaml").write_text(blend(60), encoding="utf-8")
-    (folder / "large.yaml").write_text(blend(10_000), encoding="utf-8")
-    (folder / "config.yaml").write_text(training_config(200, "small.yaml"), encoding="utf-8")
-    (folder / "of_large.yaml").write_text(training_config(80, "large.yaml"), encoding="utf-8")
-    many = folder / "configs"
-    many.mkdir()
-    for number in range(CONFIGS):
-        text = training_config(200, "small.yaml", seed=number)
-        (many / f"config-{number:03}.yaml").write_text(text, encoding="utf-8")
-    foreign(folder / "foreign", FOREIGN_FILES)
-    names = sorted(path.relative_to(folder).as_posix() for path in many.iterdir())
-    for command in ("init", "-q"), ("add", "."):
-        subprocess.run(["git", *command], cwd=folder, check=True)
-    ours, lint = _program("nemo-resumable"), _program("yamllint")
-    found = (1,)
-    return [
-        Case("python -c pass", (sys.executable, "-c", "pass")),
-        # The part of every run that no file can be blamed for.
-        Case("import the analyzer", (sys.executable, "-c", "import nemo_resumable.core.analysis")),
-        Case("yamllint, config of 200 lines", (lint, "config.yaml"), (0, 1)),
-        Case("check, config of 200 lines", (ours, "check", "config.yaml"), found, "yamllint, config of 200 lines"),
-        Case("yamllint, blend of 10,000 lines", (lint, "large.yaml"), (0, 1)),
-        # A blend is judged through a config that reads it.
-        Case(
-            "check, blend of 10,000 lines", (ours, "check", "of_large.yaml"), found, "yamllint, blend of 10,000 lines"
-        ),
-        Case(f"yamllint, {CONFIGS} configs", (lint, "configs"), (0, 1), runs=1),
-        Case(f"check, {CONFIGS} configs", (ours, "check", "configs"), found, f"yamllint, {CONFIGS} configs"),
-        Case(f"yamllint, {FOREIGN_FILES:,} foreign files", (lint, "foreign"), (0, 1), runs=1),
-        Case(
-            f"check, {FOREIGN_FILES:,} foreign files",
-            (ours, "check", "foreign"),
-            peer=f"yamllint, {FOREIGN_FILES:,} foreign files",
-        ),
-        # As pre-commit calls it, without pre-commit's own time.
-        Case(f"the hook, one of {CONFIGS} configs", (ours, "check", "--staged", names[0]), found),
-        Case(f"the hook, {CONFIGS} configs", (ours, "check", "--staged", *names), found),
-        Case("the hook, nothing of ours", (ours, "check", "--staged")),
-    ]
-
-
-def _program(name: str) -> str:
-    """The program that is installed beside this Python."""
-    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
-    if found is None:
-        raise SystemExit(f"`{name}` is not installed; run this with the Python of the development environment")
-    return found
+def _compared(results: list[dict[str, object]], *, record: bool) -> int:
+    """Compare the ratios of the least times, which other work of the machine disturbs least, with the recorded ones."""
+    ratios = {str(result["case"]): result["least_times_peer"] for result in results if result["least_times_peer"]}
+    if record:
+        RECORDED.write_text(json.dumps(ratios, indent=2) + "\n", encoding="utf-8")
+        return 0
+    known = json.loads(RECORDED.read_text(encoding="utf-8"))
+    gross = {case: ratio for case, ratio in ratios.items() if case in known and ratio > GROSS * known[case]}
+    for case, ratio in gross.items():
+        print(
+            f"`{case}` takes {ratio:.2f} times its peer, and {known[case]:.2f} is recorded: look for what made it slow"
+        )
+    return 1 if gross else 0
 
 
 def _measure(cases: list[Case], runs: int, folder: Path) -> list[dict[str, object]]:
@@ -149,6 +91,7 @@ def _measure(cases: list[Case], runs: int, folder: Path) -> list[dict[str, objec
     for case in cases:
         median, budget = medians[case.name], BUDGETS.get(case.name)
         ratio = median / medians[case.peer] if case.peer else None
+        least = min(times[case.name]) / min(times[case.peer]) if case.peer else None
         results.append(
             {
                 "case": case.name,
@@ -157,9 +100,12 @@ def _measure(cases: list[Case], runs: int, folder: Path) -> list[dict[str, objec
                 "peak_mib": round(peaks[case.name], 1),
                 "times_python": round(median / empty, 2),
                 "times_peer": None if ratio is None else round(ratio, 3),
+                "least_times_peer": None if least is None else round(least, 3),
                 "budget_ms": budget and budget.milliseconds,
                 "budget_ratio": budget and budget.ratio,
-                "time_kept": budget and median <= budget.milliseconds,
+                "budget_mib": budget and budget.mebibytes,
+                "time_kept": median <= budget.milliseconds if budget and budget.milliseconds else None,
+                "memory_kept": peaks[case.name] <= budget.mebibytes if budget and budget.mebibytes else None,
                 "ratio_kept": ratio <= budget.ratio if budget and budget.ratio and ratio is not None else None,
             }
         )
@@ -194,11 +140,13 @@ def _environment() -> dict[str, str]:
 
 
 def _table(results: list[dict[str, object]]) -> str:
-    lines = ["| case | median | × python | × yamllint | budget | peak memory |", "|---|--:|--:|--:|---|--:|"]
+    lines = ["| case | median | × python | × peer | budget | peak memory |", "|---|--:|--:|--:|---|--:|"]
     for result in results:
         promised = []
         if result["budget_ms"] is not None:
             promised.append(f"≤ {result['budget_ms']:g} ms{'' if result['time_kept'] else ' **over**'}")
+        if result["budget_mib"] is not None:
+            promised.append(f"≤ {result['budget_mib']:g} MiB{'' if result['memory_kept'] else ' **over**'}")
         if result["budget_ratio"] is not None:
             promised.append(f"≤ {result['budget_ratio']:g} × yamllint{'' if result['ratio_kept'] else ' **over**'}")
         peer = "" if result["times_peer"] is None else f"{result['times_peer']:.2f}"
