@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nemo_resumable.core.model import paths
 from nemo_resumable.core.model.composition import named_bases
 from nemo_resumable.core.model.config import TrainingConfig
 from nemo_resumable.core.model.dataset import Dataset
 from nemo_resumable.core.model.option_docs import OPTION_DOCS
 from nemo_resumable.core.model.schema import OPTIONS
-from nemo_resumable.core.model.sources import COMMON_KEYS, KEY_DOCS, READERS, SOURCE_TYPES
+from nemo_resumable.core.model.sources import COMMON_KEYS, KEY_DOCS, SOURCE_TYPES
 from nemo_resumable.core.model.storage import storage_of
 from nemo_resumable.core.model.trainer import FIELDS, field
 from nemo_resumable.core.model.trainer_docs import SECTION_DOCS
@@ -32,11 +31,9 @@ from .explaining import (
 )
 from .locating import overrides
 from .places import KEY, Holder, Place
+from .resolving import PATH_KEYS, shard_count
 from .sections import DATASET, ENTRY, SETUP, Section, Use, package_of, reads_as_blend, section_of, uses
 from .view import FileView
-
-#: Keys whose values are paths of data files, with ranges.
-PATH_KEYS = frozenset(key for reader in READERS.values() for key in reader.data_keys) - {"data_dir"}
 
 
 def place_text(view: FileView, place: Place) -> str:
@@ -52,21 +49,21 @@ def place_text(view: FileView, place: Place) -> str:
     if section.what == SETUP:
         return _field_text(view, section, place)
     if section.what == DATASET and (section.certain or read):
-        return _data_text(view, place, read) or _option_text(view, section, place, read)
+        return _data_text(view, place) or _option_text(view, section, place, read)
     if section.what == ENTRY:
         return _entry_text(view, place, read)
     if place.path[-2:-1] == ("shar_path",) and place.role != KEY:
-        return shards_text(place, [])
+        return shards_text(view, place)
     return _opened_text(view, (*package, *place.path), place) if place.role == KEY else ""
 
 
-def _data_text(view: FileView, place: Place, read: list[Use]) -> str:
+def _data_text(view: FileView, place: Place) -> str:
     """What a value names: data files with their shards, or a blend file."""
     if place.role == KEY:
         return ""
     if place.key == "input_cfg":
         return _blend_text(view, place)
-    return shards_text(place, read) if place.key in PATH_KEYS else ""
+    return shards_text(view, place) if place.key in PATH_KEYS else ""
 
 
 def _blend_text(view: FileView, place: Place) -> str:
@@ -102,7 +99,7 @@ def _entry_text(view: FileView, place: Place, read: list[Use]) -> str:
     kind = SOURCE_TYPES.get(str(_written(place.holder.mapping, "type")))
     if key == "type" and kind is not None:
         return type_text(kind, entry.reader if entry is not None and entry.type is kind else "")
-    if said := _data_text(view, place, read):
+    if said := _data_text(view, place):
         return said
     option = OPTIONS.get(key)
     own = key in COMMON_KEYS or (kind is not None and key in kind.reads)
@@ -208,9 +205,7 @@ def _opened_text(view: FileView, path: tuple[str, ...], place: Place) -> str:
 
 def _dataset_text(view: FileView, dataset: Dataset) -> str:
     sources = dataset.sources
-    shards = sum(
-        paths.count(path.text) for source in sources for path in source.paths if path.key == source.data_keys[0]
-    )
+    shards = shard_count(dataset)
     bullets = [f"{counted(len(sources), 'source')}, {counted(shards, 'shard')}"]
     if sources:
         bullets.append(f"Storage: {storage_of([dataset]).workflow}")

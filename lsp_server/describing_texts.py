@@ -5,7 +5,6 @@ from __future__ import annotations
 from nemo_resumable.core.findings import Location
 from nemo_resumable.core.model import paths
 from nemo_resumable.core.model.option_docs import OPTION_DOCS
-from nemo_resumable.core.model.resolution import Resolution
 from nemo_resumable.core.model.trainer import FIELDS, field
 from nemo_resumable.core.model.values import Setting, Unknown, show
 from nemo_resumable.core.syntax.interpolation import Reference
@@ -15,7 +14,7 @@ from nemo_resumable.core.text import Span
 from .explaining import code, counted, field_text, joined, option_head, option_needs, sentence
 from .locating import key_location, launches_in, target
 from .places import Interpolated, Place, anchor_of
-from .sections import Use, package_of, reads_as_blend
+from .resolving import resolver_of, shards_of
 from .view import FileView
 
 
@@ -33,25 +32,23 @@ def link_target(view: FileView, location: Location) -> str:
 # -- paths
 
 
-def shards_text(place: Place, read: list[Use]) -> str:
+def shards_text(view: FileView, place: Place) -> str:
     """How many shards a path stands for, on which storage, and the first and the last of them."""
     node = place.node
     if not isinstance(node, Scalar) or not isinstance(node.value, str) or not node.value:
         return ""
-    entry = next((use.entry or next(iter(use.dataset.entries), None) for use in read), None)
-    found = None
-    if entry is not None:
-        found = next((path for path in entry.paths if path.location.span == node.span and path.key == place.key), None)
-    text = found.text if found is not None else node.value
-    number, scheme = paths.count(text), paths.scheme(text)
+    value = resolver_of(view).text(node.value, place.path)
+    text = value if isinstance(value, str) else node.value
+    shards, scheme = shards_of(text), paths.scheme(text)
     if scheme == "pipe":
         return "The output of a command, which no index can serve"
     where = f"on {code(f'{scheme}://')}" if scheme not in (None, "file") else "on the local file system"
-    unknown = "" if (found is None or found.known) and "${" not in text else ", with parts that are not known here"
-    lines = [f"**{counted(number, 'shard')}** {where}{unknown}"]
-    bullets = [f"first {code(paths.first(text))}", f"last {code(paths.last(text))}"] if number > 1 else []
-    if number == 1 and paths.to_braces(text) != node.value:
-        bullets = [f"read as {code(paths.first(text))}"]
+    if not shards.known and scheme is None and text.startswith("${"):
+        where = "on storage that is not known here"
+    lines = [f"**{counted(shards.number, 'shard')}** {where}"]
+    bullets = [f"first {code(shards.first)}", f"last {code(shards.last)}"] if shards.number > 1 else []
+    if shards.number == 1 and shards.first != node.value:
+        bullets = [f"read as {code(shards.first)}"]
     return joined(lines, bullets)
 
 
@@ -60,28 +57,22 @@ def shards_text(place: Place, read: list[Use]) -> str:
 
 def interpolation_text(view: FileView, place: Place, piece: Interpolated) -> str:
     """What an interpolation gives, or why that is not known."""
-    blend = reads_as_blend(view)
-    config = next(iter(view.configs), None)
-    own = place.path if blend or config is None else (*package_of(view), *place.path)
-    if config is None or blend:
-        resolution = (
-            config.outside_resolution if config is not None else Resolution(None, view.project.settings.variables)
-        )
-    else:
-        resolution = config.resolution
-    node = Scalar(piece.span, piece.span, piece.text, piece.text, "plain")
-    value = resolution.value(node, own)
+    resolver = resolver_of(view)
+    value = resolver.text(piece.text, place.path)
+    said = code(piece.text)
+    reference = piece.piece if isinstance(piece.piece, Reference) else None
     if isinstance(value, Unknown):
-        if blend and isinstance(piece.piece, Reference):
-            return f"{code(piece.text)} has no value here: the keys of a config do not exist in a blend file"
-        said = code(piece.text)
-        return (
-            f"Not known here: {value.reason}" if said in value.reason else f"{said} is not known here: {value.reason}"
-        )
-    line = f"{code(piece.text)} is {code(show(value)) if not isinstance(value, (list, dict)) else _size(value)}"
-    if config is not None and isinstance(piece.piece, Reference) and (names := target(piece.piece, own)):
-        at = key_location(config, names)
-        return f"{line}, {link(view, at)}" if at is not None and not blend else f"{line}, by the settings"
+        if resolver.outside and reference is not None:
+            return f"{said} has no value here: the keys of a config do not exist in a blend file"
+        known = f"Not known here: {value.reason}"
+        return known if said in value.reason else f"{said} is not known here: {value.reason}"
+    line = f"{said} is {code(show(value)) if not isinstance(value, (list, dict)) else _size(value)}"
+    config = next(iter(view.configs), None)
+    if config is not None and reference is not None and not resolver.outside:
+        names = target(reference, (*resolver.package, *place.path))
+        at = key_location(config, names) if names else None
+        if at is not None:
+            return f"{line}, {link(view, at)}"
     return f"{line}, by the settings"
 
 

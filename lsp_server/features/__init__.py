@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from . import code_actions, commands, completion, configuration, diagnostics, hover, lifecycle, status, synchronization
+from . import (
+    code_actions,
+    code_lens,
+    commands,
+    completion,
+    configuration,
+    diagnostics,
+    hover,
+    inlay_hints,
+    lifecycle,
+    navigation,
+    status,
+    symbols,
+    synchronization,
+)
 
 if TYPE_CHECKING:
     from ..server import Server
@@ -27,4 +41,8 @@ FEATURES: tuple[Feature, ...] = (
     status,
     hover,
     completion,
+    navigation,
+    symbols,
+    code_lens,
+    inlay_hints,
 )
