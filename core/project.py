@@ -9,13 +9,17 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .history import CommittedStore, History
 from .lazily import cached_property
+from .model.config import TrainingConfig, read_config
 from .model.context import Context, GivenLauncher
 from .model.presence import Presence, on_disk
+from .model.reading import readings
 from .model.runtime import Runtime, runtime_in_use
 from .records import dataclass
 from .repository import OUTPUT_FOLDER, PASSED_OVER, YAML_SUFFIXES, Repositories, Repository, walk
 from .settings import RuntimeContext, Settings, repository_root, runtime_context
+from .syntax.nodes import Document
 from .syntax.store import DocumentStore, Unreadable
 
 if TYPE_CHECKING:
@@ -46,6 +50,7 @@ class Project:
     repositories: Repositories = field(default_factory=Repositories)  #: what lies beside the files that are judged
     presence: Presence = on_disk  #: how rules ask whether a file is there that is not read
     indexes: IndexReader | None = None  #: looks at index files on this disk, where that is asked for
+    history: History | None = field(default_factory=History)  #: what configs are compared with; None for nothing
 
     def __post_init__(self) -> None:
         if self.overlays and not self.store.overlays:
@@ -124,7 +129,36 @@ class Project:
             read_launcher=self.read_launcher,
             runtime=self.runtime(config),
             indexes=self.indexes,
+            earlier=self.earlier if self.history is not None else None,
+            then=self.history.then if self.history is not None else "",
         )
+
+    def commits_of(self, file: Path) -> Path | None:
+        """The file that tells of new commits in the repository of a file, where configs are compared with them."""
+        return self.history.told_by(self._top(file.parent)) if self.history is not None else None
+
+    def earlier(self, config: TrainingConfig) -> TrainingConfig | None:
+        """A config as it was committed; None where it was not, or where nothing that it reads has changed since."""
+        history, path = self.history, config.document.source.path
+        committed = history.at(self._top(path.parent)) if history is not None else None
+        if committed is None:
+            return None
+        read = [
+            *(reading.document.source for reading in readings(config)),
+            *(each.source for each, _ in config.launchers),
+        ]
+        if not any(map(committed.differs, read)) or not committed.knows(path):
+            return None
+        if path not in committed.memo:
+            store = committed.memo.setdefault("store", CommittedStore(committed))
+            assert isinstance(store, CommittedStore)
+            then = replace(self, overlays={}, store=store, presence=on_disk, indexes=None, history=None)
+            document = store.load(path)
+            if isinstance(document, Document) and document.parses:
+                committed.memo[path] = read_config(document, then.context(path))
+            else:
+                committed.memo[path] = None
+        return committed.memo[path]  # type: ignore[return-value]
 
     def runtime(self, config: Path) -> Runtime:
         """What the NeMo and Lhotse that a config is started with can do."""

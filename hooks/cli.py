@@ -57,11 +57,12 @@ def _run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         _say(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
     except Exception as error:
+        from nemo_resumable.core.history import UnknownRevision
         from nemo_resumable.core.settings import SettingsError
 
         from .options import UsageError
 
-        if isinstance(error, (UsageError, SettingsError)):
+        if isinstance(error, (UsageError, SettingsError, UnknownRevision)):
             _say(str(error))
             return FAILED
         if getattr(arguments, "verbose", False):
@@ -189,6 +190,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
         "--staged", action="store_true", help="for a git hook: mind what the commit deletes, and be short"
     )
     files.add_argument("--force-exclude", action="store_true", help="honour `exclude` for paths given by name too")
+    files.add_argument("--against", metavar="REV", help="the commit to compare resumable configs with (default: HEAD)")
     output = parser.add_argument_group("output")
     output.add_argument("--format", choices=_FORMATS, metavar="FORMAT", help=f"{', '.join(_FORMATS)} (default: full)")
     output.add_argument("--output", metavar="FILE", help="write the findings to a file")

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from nemo_resumable.core.git import ask, names
+
 
 def removed(root: Path, environment: Mapping[str, str] = os.environ) -> list[Path]:
     """The files that a commit deletes or renames away; none where git cannot say.
@@ -17,31 +19,12 @@ def removed(root: Path, environment: Mapping[str, str] = os.environ) -> list[Pat
     what = [f"{ends[0]}...{ends[1]}"] if all(ends) else ["--cached"]
     return [
         root / name
-        for name in _names(
-            root, "diff", *what, "--name-only", "--no-renames", "--diff-filter=D", "--no-ext-diff", "-z", "--"
+        for name in names(
+            ask(root, "diff", *what, "--name-only", "--no-renames", "--diff-filter=D", "--no-ext-diff", "-z", "--")
         )
     ]
 
 
 def tracked(root: Path) -> list[str] | None:
     """The names of the files in git's index; None where git cannot say."""
-    return _names(root, "ls-files", "-z") or None
-
-
-def _names(root: Path, *arguments: str) -> list[str]:
-    """The names that a git command prints, run at the repository's top."""
-    import subprocess  # a check by hand starts no process
-
-    try:
-        ended = subprocess.run(
-            ["git", "-C", str(root), *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=60,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    if ended.returncode:
-        return []
-    return [os.fsdecode(name) for name in ended.stdout.split(b"\0") if name]
+    return names(ask(root, "ls-files", "-z")) or None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nemo_resumable.core.analysis import known_rule_names
 from nemo_resumable.core.discovery import concerned, is_config
+from nemo_resumable.core.history import HEAD, History
 from nemo_resumable.core.project import Project
 from nemo_resumable.core.repository import Repositories, is_script
 from nemo_resumable.core.settings import (
@@ -172,6 +173,7 @@ def _project(settings: Settings, arguments: argparse.Namespace, cwd: Path) -> Pr
         blends=tuple(_file(cwd, name, "--blend") for name in arguments.blend),
         launchers=tuple(_file(cwd, name, "--launcher") for name in arguments.launcher),
         indexes=_index_reader() if getattr(arguments, "indexes", False) else None,
+        history=History(getattr(arguments, "against", None) or HEAD),
     )
     _ = project.stated_runtime  # a wrong file is told before anything is judged
     return project

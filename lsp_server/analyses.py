@@ -62,7 +62,12 @@ def judge(project: Project, root: Path, commented: frozenset[Path] = frozenset()
     now = frozenset(path for path, text in blends.items() if path != root and "nemo-resumable:" in text)
     if now != commented:
         analysis = analyze(project, [root, *now])
-    reads = frozenset(store.asked | {root} | {finding.location.file for finding in analysis.findings})
+    commits = project.commits_of(root) if analysis.models else None
+    reads = frozenset(
+        store.asked
+        | {root, *([commits] if commits is not None else [])}
+        | {finding.location.file for finding in analysis.findings}
+    )
     seconds = time.thread_time() - started
     return Result(root, analysis, reads, frozenset(blends), now, bool(analysis.models), next(_serials), seconds)
 

@@ -62,4 +62,5 @@ class Watcher:
             self._server.checker.files_changed(changed, listing=listing)
 
     def _told_of(self, path: Path) -> bool:
-        return self.client_watches and self._server.session.projects.folder_of(path) is not None
+        watched = self.client_watches and self._server.session.projects.folder_of(path) is not None
+        return watched and ".git" not in path.parts  # of commits, no client tells

@@ -18,11 +18,12 @@ MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 #: that only a type checker follows are held to the same order.
 LAYERS = (
     ("core.lazily", "core.records"),
-    ("core.text", "core.writing", "core.settings_toml"),
+    ("core.git", "core.text", "core.writing", "core.settings_toml"),
     ("core.settings_runtime",),
     ("core.settings",),
     ("core.findings", "core.fingerprints", "core.baseline"),
     ("core.syntax",),
+    ("core.history",),
     ("core.model",),
     ("core.rules",),
     ("core.repository",),
@@ -40,6 +41,7 @@ LEAVES = {
     "core.lazily": (),
     "core.records": (),
     "core.text": ("core.lazily", "core.records"),
+    "core.git": (),
     "core.writing": (),
     "core.settings_toml": (),
     "core.repository": ("core.lazily", "core.records"),

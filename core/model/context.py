@@ -15,6 +15,7 @@ from .presence import Presence, on_disk
 from .profiles import Runtime, assumed
 
 if TYPE_CHECKING:
+    from .config import TrainingConfig
     from .indexes import IndexReader
     from .launcher.facts import Launcher
 
@@ -43,6 +44,9 @@ class Context:
     require_suppression_reason: bool = False  #: whether a suppression without a reason holds nothing
     runtime: Runtime = field(default_factory=assumed)  #: what the NeMo and Lhotse in use can do
     indexes: IndexReader | None = None  #: looks at index files on this disk; None where nobody asked for it
+    #: The config as it was committed; gives None where nothing of it was, or nothing differs.
+    earlier: Callable[[TrainingConfig], TrainingConfig | None] | None = None
+    then: str = "in the last commit"  #: how a message names the commit
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (
     blockers,
+    changes,
     checkpoints,
     entries,
     entry_paths,
@@ -154,6 +155,11 @@ _CHECKS: tuple[Check, ...] = (
     indexes.stale_pack,
     indexes.missing_indexes_root,
     indexes.corrupt_pack,
+    changes.changed_topology,
+    changes.changed_seed,
+    changes.changed_sampler,
+    changes.changed_sources,
+    changes.changed_index_identity,
 )
 
 RULES: tuple[Rule, ...] = tuple(check.rule for check in _CHECKS)  # type: ignore[attr-defined]

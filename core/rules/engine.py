@@ -12,6 +12,7 @@ from ..model.config import TrainingConfig
 from ..model.dataset import Dataset
 from ..model.reading import Reading, readings
 from ..syntax.nodes import Document
+from .changes import change_of
 from .drafts import Draft
 from .registry import Rule, all_rules
 from .suppression import Suppression, suppressed_by, suppressions
@@ -33,8 +34,10 @@ def check_config(config: TrainingConfig) -> list[Finding]:
         drafts, started = judged_as_started(config, _drafts, _run)
         read = {reading.document.source.path: reading.document for each in started for reading in readings(each)}
         scripts = [Document(launcher.source, None) for launcher, _ in config.launchers]
-        return finish(drafts, [*read.values(), *scripts], config)
-    return finish(_drafts(config), [reading.document for reading in readings(config)], config)
+        changes = [change for each in started for change in change_of(each)]
+        return finish([*drafts, *_run_all("Change", changes)], [*read.values(), *scripts], config)
+    drafts = [*_drafts(config), *_run_all("Change", list(change_of(config)))]
+    return finish(drafts, [reading.document for reading in readings(config)], config)
 
 
 def _drafts(config: TrainingConfig) -> list[tuple[Rule, Draft]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..findings import Location, Related, Severity
-from ..model.config import TrainingConfig
+from ..model.restoring import PARALLEL, ranks_of
 from .drafts import Draft
 from .launcher_fixes import drop_override
 from .registry import rule
@@ -16,19 +16,6 @@ if TYPE_CHECKING:
     from ..model.launcher.facts import Fact, Override
 
 _TRAINER = ("trainer.num_nodes", "trainer.devices")
-#: The ends of keys that split the ranks otherwise: DP world size is total / (tp × cp × pp).
-_PARALLEL = (
-    "tensor_parallel_size",
-    "tensor_model_parallel_size",
-    "context_parallel_size",
-    "pipeline_parallel_size",
-    "pipeline_model_parallel_size",
-    "data_parallel_size",
-    "tp_size",
-    "cp_size",
-    "pp_size",
-    "dp_size",
-)
 #: Options of a dataset that decide what the sampler's state fits: another value in a later chunk raises or diverges.
 _DATA = (
     "input_cfg",
@@ -60,7 +47,7 @@ def varying_topology(launched: Launched) -> Iterator[Draft]:
     for started in launched.starts:
         workers = [f"{dataset.subject}.num_workers" for dataset in started.config.training]
         for override in started.launch.overrides:
-            part = override.key in (*workers, *_TRAINER) or override.key.rsplit(".", 1)[-1] in _PARALLEL
+            part = override.key in (*workers, *_TRAINER) or override.key.rsplit(".", 1)[-1] in PARALLEL
             if part and override.value.varies is not None:
                 yield _varying(override, "the saved state is split by rank and worker and does not fit any more")
         for name, fact in (("nodes", started.launch.nodes), ("tasks", started.launch.ranks_per_node)):
@@ -77,7 +64,7 @@ def varying_topology(launched: Launched) -> Iterator[Draft]:
 def world_size_mismatch(started: Started) -> Iterator[Draft]:
     """The launcher starts another number of ranks than the config expects."""
     launch = started.launch
-    expected = _ranks(started.config)
+    expected = ranks_of(started.config)
     nodes, ranks = launch.nodes.value, launch.ranks_per_node.value
     if expected is None or nodes is None or ranks is None or launch.nodes.varies or launch.ranks_per_node.varies:
         return
@@ -193,14 +180,3 @@ def _fact(name: str, fact: Fact) -> Draft:
 
 def _related(at: Location | None, use: Location) -> tuple[Related, ...]:
     return (Related(at, "it is decided here"),) if at is not None and at != use else ()
-
-
-def _ranks(config: TrainingConfig) -> tuple[int, int] | None:
-    """(nodes, devices) where both are plain numbers."""
-    nodes = config.setting(("trainer", "num_nodes"), 1).value
-    devices = config.setting(("trainer", "devices"), "auto").value
-    if isinstance(devices, list):
-        devices = len(devices)
-    if type(nodes) is int and type(devices) is int and nodes > 0 and devices > 0:
-        return nodes, devices
-    return None

@@ -22,6 +22,7 @@ HEADINGS = (
     "References",
 )
 DEFAULT_FILE = "config.yaml"
+_COMMITTED = "HEAD:"  #: before the name of a file: what it was in the last commit
 
 _TITLE = re.compile(r"# (?P<code>NR\d{3}) (?P<name>[a-z0-9-]+)")
 _VERDICT = re.compile(r"Severity: (?P<severity>[^:]+?) · Fix: (?P<fix>.+)")
@@ -40,6 +41,7 @@ class Example:
     files: Mapping[str, str]  #: text by name, without markers
     expected: tuple[Expected, ...]  #: file, line from 1, severity, code
     fixed: Mapping[str, str] | None  #: the whole text of each file that mending changes; None where none is shown
+    committed: Mapping[str, str]  #: what files were in the last commit, those of which that is shown
 
     @property
     def config(self) -> str:
@@ -142,11 +144,15 @@ def _examples(shown: list[str], mended: list[str]) -> tuple[Example, ...]:
     for title, blocks in before.items():
         files: dict[str, str] = {}
         expected: list[Expected] = []
+        committed: dict[str, str] = {}
         for name, lines in blocks.items():
+            if name.startswith(_COMMITTED):
+                committed[name.removeprefix(_COMMITTED)] = _text(lines)
+                continue
             files[name], found = _stripped(name, lines)
             expected += found
         fixed = {name: _text(lines) for name, lines in after[title].items()} if title in after else None
-        examples.append(Example(title, files, tuple(expected), fixed))
+        examples.append(Example(title, files, tuple(expected), fixed, committed))
     return tuple(examples)
 
 

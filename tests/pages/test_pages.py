@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from git_repositories import commit_all
 from index_writers import example_bytes
 from nemo_resumable.core.analysis import analyze
 from nemo_resumable.core.findings import Finding, FixKind
@@ -28,8 +30,13 @@ def _name(value: object) -> str:
     return value.title if isinstance(value, Example) else ""
 
 
-def _write(folder: Path, files: dict[str, str]) -> Project:
+def _write(folder: Path, files: dict[str, str], committed: Mapping[str, str] | None = None) -> Project:
     """The project of an example in a folder of its own; settings of folders above are kept out."""
+    if committed:
+        for name, text in committed.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(example_bytes(name, text))
+        commit_all(folder)
     for name, text in {OWN_FILE: "", **files}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +110,7 @@ def test_page_says_severity_and_fix_as_the_rule_does(page: Page) -> None:
 
 @pytest.mark.parametrize(("page", "example"), EXAMPLES, ids=_name)
 def test_example_has_the_findings_it_marks(page: Page, example: Example, tmp_path: Path) -> None:
-    project = _write(tmp_path, dict(example.files))
+    project = _write(tmp_path, dict(example.files), example.committed)
     found = _found(analyze(project, [tmp_path / example.config]).findings, tmp_path)
     assert [finding for finding in found if finding[3] == page.code] == sorted(
         marker for marker in example.expected if marker[3] == page.code
@@ -116,7 +123,7 @@ def test_example_has_the_findings_it_marks(page: Page, example: Example, tmp_pat
 def test_example_is_mended_as_shown(page: Page, example: Example, tmp_path: Path) -> None:
     """Where the rule's own fix holds, it gives just this text; else this is mended by hand and the finding is gone."""
     assert example.fixed is not None
-    project = _write(tmp_path, dict(example.files))
+    project = _write(tmp_path, dict(example.files), example.committed)
     checked = [tmp_path / example.config]
     before = analyze(project, checked)
     left_out = _leaves_out(page, example)
@@ -128,7 +135,7 @@ def test_example_is_mended_as_shown(page: Page, example: Example, tmp_path: Path
         after = result.analysis
     else:
         assert dict(example.fixed) != dict(example.files)
-        after = analyze(_write(tmp_path, {**example.files, **example.fixed}), checked)
+        after = analyze(_write(tmp_path, {**example.files, **example.fixed}, example.committed), checked)
     assert [finding for finding in _found(after.findings, tmp_path) if finding[3] == page.code] == []
 
 
@@ -140,7 +147,7 @@ def test_what_the_fix_does_is_shown_at_least_once(page: Page, tmp_path: Path) ->
         if example.fixed is None or _leaves_out(page, example) != (kind is FixKind.CHOICE):
             continue
         folder = tmp_path / str(number)
-        project = _write(folder, dict(example.files))
+        project = _write(folder, dict(example.files), example.committed)
         findings = analyze(project, [folder / example.config]).findings
         if any(_applies(finding, page.code, kind) for finding in findings):
             return
