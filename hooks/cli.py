@@ -1,4 +1,4 @@
-"""The command line: `nemo-resumable check | migrate | diagnose | explain | rules | settings | init | lsp`."""
+"""The command line: `nemo-resumable check | migrate | diff | diagnose | explain | rules | settings | init | lsp`."""
 
 from __future__ import annotations
 
@@ -116,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     _check(commands.add_parser("check", help="judge training configs and the blends they read"))
     _migrate(commands.add_parser("migrate", help="write the artifacts of a config's migration"))
+    _diff(commands.add_parser("diff", help="compare two configs, or two versions of one, by what chunks restore"))
     _diagnose(commands.add_parser("diagnose", help="name the cause of a failed run from its logs"))
     explain = commands.add_parser("explain", help="print the page of a rule, or of a failure mode")
     explain.add_argument(
@@ -213,6 +214,20 @@ def _migrate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-annotate", action="store_true", help="no comment at each change")
     _inputs(parser)
     parser.set_defaults(run=_lazy("migrate"))
+
+
+def _diff(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("before", metavar="A", help="a training YAML, or REV:PATH for what it was at a commit")
+    parser.add_argument(
+        "after",
+        nargs="?",
+        metavar="B",
+        help="the other one; left out, A in the last commit is compared with A as it is",
+    )
+    parser.add_argument("--format", choices=("full", "json"), default="full")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    _inputs(parser)
+    parser.set_defaults(run=_lazy("diff"))
 
 
 def _diagnose(parser: argparse.ArgumentParser) -> None:

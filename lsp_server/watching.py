@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .analyses import Result
     from .server import Server
 
 EVERY_SECONDS = 2.0
@@ -41,6 +42,7 @@ class Watcher:
     def start(self) -> None:
         """Begin to look."""
         if self._task is None:
+            self._server.session.after.append(self._note)
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def _run(self) -> None:
@@ -50,6 +52,12 @@ class Watcher:
                 await self._look()
             except Exception as error:
                 self._server.report_server_error(error, type(error))
+
+    def _note(self, results: Iterable[Result]) -> None:
+        """Look at what fresh results depend on at once: it may change before the next round."""
+        for path in {path for result in results for path in result.reads} - self._known.keys():
+            if len(self._known) < _MOST and not self._told_of(path):
+                self._known[path] = state(path)
 
     async def _look(self) -> None:
         session = self._server.session

@@ -16,6 +16,7 @@ from ..settings import repository_root
 from ..syntax.nodes import Document
 from . import report_runtime
 from .migrate import MARK, counts
+from .report_chain import chain_section
 from .report_launch import launcher_section, storage_section
 from .report_packs import packs_section
 from .report_sections import datasets_section, trainer_section, verification_section
@@ -235,6 +236,7 @@ def _changes(migration: Migration, root: Path) -> list[str]:
         lines += ["Nothing was changed, so there is no patched copy.", ""]
     if migration.after.configs[0].readiness == NOT_READY and written:
         lines += ["The patched copy is not launch-ready: see *Findings* for what is open.", ""]
+    lines += chain_section(migration)
     for finding, reason in migration.fixes.dropped:
         lines.append(f"- The fix of {finding.code} at `{finding.subject}` was not taken: {reason}.")
     return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from ..lazily import cached_property
 from ..records import dataclass
@@ -70,16 +71,38 @@ class Change:
         return tuple((earlier[dataset.subject], dataset) for dataset in self.now.training if dataset.subject in earlier)
 
     @cached_property
-    def continues(self) -> bool:
-        """Whether the next chunk restores what was saved under the version before: it is resumable in both, and stays
-        the same experiment."""
-        resumable = [
+    def lone(self) -> tuple[tuple[str, int], ...]:
+        """The training datasets that are on one side only, with the side: 0 before, 1 now."""
+        sides = [[dataset.subject for dataset in side.training] for side in (self.before, self.now)]
+        return tuple((subject, side) for side in (0, 1) for subject in sides[side] if subject not in sides[1 - side])
+
+    @cached_property
+    def resumable(self) -> bool:
+        """Whether some training dataset saves its position on both sides."""
+        return any(
             before["use_stateful_dataloader"].is_(True) and now["use_stateful_dataloader"].is_(True)
             for before, now in self.datasets
-        ]
-        return any(resumable) and all(
-            same(field(self.before, key).value, field(self.now, key).value) for key in _EXPERIMENT
         )
+
+    @cached_property
+    def continues(self) -> bool:
+        """Whether the next chunk restores what was saved under the version before."""
+        return self.resumable and self.same_experiment
+
+    @cached_property
+    def matters(self) -> bool:
+        """Whether something differs that restoring stumbles over."""
+        harmless = SourceChanges()
+        return (
+            bool(self.lone)
+            or any(each.meaning.code for each in self.differences)
+            or any(replace(found, reweighted=()) != harmless for _, found in self.sources)
+        )
+
+    @cached_property
+    def same_experiment(self) -> bool:
+        """Whether both keep their checkpoints under one name in one folder."""
+        return all(same(field(self.before, key).value, field(self.now, key).value) for key in _EXPERIMENT)
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:

@@ -64,6 +64,7 @@ OF_DATASETS: dict[str, Meaning] = {
     "index_pack_root": Meaning(INDEX, "packs are looked for there, and have to be put there first"),
     "indexed": Meaning("", "the sources are read by other iterators, and the saved state does not fit them"),
     "use_stateful_dataloader": Meaning("", "without it no position is saved, and each chunk begins anew"),
+    "concurrent_bucketing": Meaning("", "with it on, a resumed run waits forever after its first batches"),
     "reweight_temperature": Meaning("", "sources are drawn with other weights from the next chunk on"),
     "batch_size": _NEXT_BATCHES,
     "batch_duration": _NEXT_BATCHES,

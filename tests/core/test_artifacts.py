@@ -261,3 +261,29 @@ def test_report_shows_the_trainer_as_the_rules_judge_it_and_commands_are_quoted(
     assert "`exp_manager.max_time_per_run` is `4h`; it has to be" in made["pre-flight-checklist.md"].decode()
     assert "--config 'migrate-resumable/it'\"'\"'s $x|y/it'\"'\"'s $x|y-resumable.yaml' --section" in report
     assert "| `shard_seed` | `a\\|b` | `42` |" in report
+
+
+def test_the_report_says_what_changes_mean_for_a_chain(tmp_path: Path) -> None:
+    """Only where the original saves a position: else there is no chain that could break."""
+    for stateful, told in ((True, True), (False, False)):
+        folder = tmp_path / str(stateful)
+        folder.mkdir()
+        (folder / ".git").mkdir()
+        text = f"""\
+data:
+  train_ds:
+    use_stateful_dataloader: {str(stateful).lower()}
+    shard_seed: randomized
+    seed: 42
+    shuffle: true
+    num_workers: 4
+    batch_size: 16
+    input_cfg:
+      - type: nemo_tarred
+        manifest_filepath: /data/en/manifest__OP_0..127_CL_.jsonl
+        tarred_audio_filepaths: /data/en/audio__OP_0..127_CL_.tar
+"""
+        (folder / "conf.yaml").write_text(text, encoding="utf-8")
+        migration = prepare(Project(load_settings(folder), folder), folder / "conf.yaml")
+        report = migration.files["migration-report.md"].decode()
+        assert ("| `data.train_ds.shard_seed` | `randomized` | `42` | the sampler's state" in report) is told

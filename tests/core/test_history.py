@@ -111,7 +111,8 @@ def test_a_blend_alone_has_changed(repository: Path) -> None:
     [
         ([("devices: 8", "devices: 4")], ["NR901"]),
         ([("devices: 8", "devices: 4"), ("num_nodes: 1", "num_nodes: 2")], []),
-        ([("num_nodes: 1", "num_nodes: 1\n  strategy:\n    tensor_parallel_size: 2")], []),  # it may be the default
+        ([("num_nodes: 1", "num_nodes: 1\n  strategy:\n    tensor_parallel_size: 2")], ["NR901"]),
+        ([("num_nodes: 1", "num_nodes: 1\n  strategy:\n    tensor_parallel_size: 1")], []),  # as by default
         ([("    seed: 42", "    seed: 1")], ["NR902"]),
         ([("shard_seed: 42", "shard_seed: 1")], ["NR902"]),
         ([("shuffle: true", "shuffle: false")], ["NR903"]),

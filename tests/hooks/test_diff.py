@@ -1,112 +1,146 @@
-"""The unified diff: what `patch` makes of it is the new text, and it stays quick on long lists."""
+"""`diff`: two configs, or two versions of one, and what each difference does to a chain that is restored."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
-import subprocess
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from nemo_resumable.core.text import Source
-from nemo_resumable.hooks.output.diff import unified
+from git_repositories import commit_all
 
-TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "- x: 1\n", "  y: 2\r\n", "z\x0c\u2028\n", "end"]), max_size=25).map(
-    "".join
-)
-
-
-def diff(old: str, new: str, *, color: bool = False) -> str:
-    path = Path("conf.yaml")
-    return unified(Source.from_text(path, old), Source.from_text(path, new), "conf.yaml", color)
-
-
-def patched(old: str, text: str) -> str:
-    """The old text with a diff applied, as its format says."""
-    lines = re.findall(r"[^\n]*\n|[^\n]+", old)
-    result: list[str] = []
-    done = 0
-    body = re.findall(r"[^\n]*\n", text)[2:]
-    while body:
-        start, length = re.match(r"@@ -(\d+)(?:,(\d+))? ", body.pop(0)).groups()  # type: ignore[union-attr]
-        first = int(start) - (length != "0")
-        result += lines[done:first]
-        done = first
-        while body and not body[0].startswith("@@"):
-            kind, line = body[0][0], body.pop(0)[1:]
-            if body and body[0].startswith("\\"):
-                body.pop(0)
-                line = line.removesuffix("\n")
-            if kind in " -":
-                assert lines[done] == line
-                done += 1
-            if kind in " +":
-                result.append(line)
-    return "".join([*result, *lines[done:]])
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = """\
+data:
+  train_ds:
+    indexed: true
+    use_stateful_dataloader: true
+    force_map_dataset: false
+    seed: 42
+    shard_seed: 42
+    shuffle: true
+    num_workers: 4
+    batch_size: 16
+    input_cfg:
+      - type: nemo_tarred
+        manifest_filepath: /data/en/manifest__OP_0..127_CL_.jsonl
+        tarred_audio_filepaths: /data/en/audio__OP_0..127_CL_.tar
+exp_manager:
+  name: salm
+"""
 
 
-@given(TEXTS, TEXTS)
-@settings(max_examples=300)
-def test_applied_it_gives_the_new_text(old: str, new: str) -> None:
-    text = diff(old, new)
-    assert patched(old, text) == new if text else old == new
+@pytest.fixture
+def compared(run: Callable[..., object], tmp_path: Path) -> Callable[..., object]:
+    """`diff` of the config and one with these changes."""
+
+    def compare(*changes: tuple[str, str], options: tuple[str, ...] = ()) -> object:
+        text = CONFIG
+        for before, now in changes:
+            assert before in text
+            text = text.replace(before, now)
+        (tmp_path / "a.yaml").write_text(CONFIG, encoding="utf-8")
+        (tmp_path / "b.yaml").write_text(text, encoding="utf-8")
+        return run("diff", "a.yaml", "b.yaml", *options)
+
+    return compare
 
 
-@pytest.mark.skipif(shutil.which("patch") is None, reason="there is no `patch` here")
+def test_nothing_differs(compared: Callable[..., object]) -> None:
+    ran = compared()
+    assert (ran.code, ran.err) == (0, "")
+    assert "No effective value of the training data differs." in ran.out
+
+
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("change", "code", "words"),
     [
-        ("a\nb\nc\n", "a\nB\nc\n"),
-        ("", "a\n"),
-        ("a\nb", "a\nb\nc"),
-        ("\ufeffa\r\nb\r\n", "\ufeffa\r\nB\r\n"),
-        ("a\x0cb\u2028c\nd\n", "a\x0cb\u2028c\nD\n"),
-        ("".join(f"{n}\n" for n in range(50)), "".join(f"{n}\n" for n in range(50) if n not in (3, 5, 40)) + "x"),
+        (("num_workers: 4", "num_workers: 8"), 1, ["data.train_ds.num_workers  4 → 8", "NR901: "]),
+        (("    seed: 42", "    seed: 1"), 1, ["data.train_ds.seed  42 → 1", "NR902: "]),
+        (("shuffle: true", "use_bucketing: true"), 1, ["true → false (default)", "NR903: "]),
+        (("batch_size: 16", "batch_size: 8"), 0, ["batch_size  16 → 8", "the position in the data holds"]),
+        (("/data/en/audio", "/data/english/audio"), 1, ["0.tarred_audio_filepaths", "NR905: "]),
+        (
+            ("train_ds:", "train_ds:\n    text_field: words"),
+            0,
+            ["What else differs", "text_field  text (default) → words"],
+        ),
     ],
 )
-def test_patch_takes_it(tmp_path: Path, old: str, new: str) -> None:
-    (tmp_path / "conf.yaml").write_bytes(old.encode())
-    subprocess.run(["patch", "--binary", "-s", "-p0"], input=diff(old, new).encode(), cwd=tmp_path, check=True)
-    assert (tmp_path / "conf.yaml").read_bytes() == new.encode()
+def test_what_a_difference_means(
+    compared: Callable[..., object], change: tuple[str, str], code: int, words: list[str]
+) -> None:
+    ran = compared(change)
+    assert ran.code == code
+    for each in words:
+        assert each in ran.out or each in " ".join(ran.out.split()), ran.out
+    assert all(len(line) <= 80 for line in ran.out.splitlines())
 
 
-def test_whole() -> None:
-    old = "data:\n  train_ds:\n    seed: x # ü\n    a: 1\n    shard_seed: y\n" + "    b: 2\n" * 9
-    new = old.replace("x #", "42 #").replace("y\n", "42\n") + "    indexed: true\n"
-    assert diff(old, new) == (
-        "--- conf.yaml\n+++ conf.yaml\n"
-        "@@ -1,8 +1,8 @@\n data:\n   train_ds:\n-    seed: x # ü\n+    seed: 42 # ü\n     a: 1\n"
-        "-    shard_seed: y\n+    shard_seed: 42\n     b: 2\n     b: 2\n     b: 2\n"
-        "@@ -12,3 +12,4 @@\n     b: 2\n     b: 2\n     b: 2\n+    indexed: true\n"
-    )
+def test_another_experiment_begins_anew(compared: Callable[..., object]) -> None:
+    ran = compared(("num_workers: 4", "num_workers: 8"), ("name: salm", "name: other"))
+    assert "They are different experiments" in " ".join(ran.out.split())
 
 
-def test_colours() -> None:
-    text = diff("a\nb\n", "a\nc\n", color=True)
-    assert "\x1b[31m-b\x1b[0m\n\x1b[32m+c\x1b[0m\n" in text
-    assert re.sub(r"\x1b\[[\d;]*m", "", text) == diff("a\nb\n", "a\nc\n")
+def test_json(compared: Callable[..., object]) -> None:
+    ran = compared(("num_workers: 4", "num_workers: 8"), options=("--format", "json"))
+    found = json.loads(ran.out)
+    assert (found["schema"], found["restores"], found["resumable"]) == (1, False, True)
+    [difference] = found["differences"]
+    assert (difference["subject"], difference["before"], difference["now"]) == ("data.train_ds.num_workers", 4, 8)
+    assert difference["code"] == "NR901"
 
 
-def test_nothing_changed() -> None:
-    assert diff("a\n", "a\n") == ""
+def test_versions_of_one_config(run: Callable[..., object], tmp_path: Path) -> None:
+    (tmp_path / ".git").rmdir()
+    (tmp_path / "a.yaml").write_text(CONFIG, encoding="utf-8")
+    commit_all(tmp_path)
+    (tmp_path / "a.yaml").write_text(CONFIG.replace("num_workers: 4", "num_workers: 8"), encoding="utf-8")
+    assert "4 → 8" in run("diff", "a.yaml").out
+    commit_all(tmp_path)
+    assert run("diff", "a.yaml").code == 0
+    assert "4 → 8" in run("diff", "HEAD~1:a.yaml", "HEAD:a.yaml").out
+    assert "4 → 8" in run("diff", "HEAD~1:a.yaml", "a.yaml").out
 
 
-def test_a_long_list_takes_time_in_proportion() -> None:
-    def seconds(entries: int) -> float:
-        old = "".join(f"- type: nemo\n  path: {n}\n  weight: 1\n" for n in range(entries))
-        new = re.sub(r"(?m)^- type: nemo\n  path: (\d*5)\n", r"# \g<0># ", old)
-        start = time.process_time()
-        assert diff(old, new)
-        return time.process_time() - start
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["nowhere.yaml", "a.yaml"], "there is no"),
+        (["a.yaml", "text.yaml"], "no training config"),
+        (["a.yaml", "broken.yaml"], "no YAML"),
+        (["HEAD:a.yaml", "a.yaml"], "has no commits"),
+        (["a.yaml", "folder"], "is a folder"),
+    ],
+)
+def test_bad_input(run: Callable[..., object], tmp_path: Path, names: list[str], words: str) -> None:
+    (tmp_path / "a.yaml").write_text(CONFIG, encoding="utf-8")
+    (tmp_path / "text.yaml").write_text("a: 1\n", encoding="utf-8")
+    (tmp_path / "broken.yaml").write_text("a: [1\nb: }\n", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    ran = run("diff", *names)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+    assert ran.err.count("\n") == 1
 
-    seconds(100)
-    assert seconds(16_000) < 16 * max(seconds(2_000), 0.01)
 
-
-def test_a_text_of_which_nothing_is_left() -> None:
-    old = "".join(f"old {n}\n" for n in range(1000))
-    new = "".join(f"new {n}\n" for n in range(1000))
-    assert patched(old, diff(old, new)) == new
+def test_readme_shows_a_comparison(run: Callable[..., object], tmp_path: Path) -> None:
+    """The README's example is the migrated one, with two values changed since it was committed."""
+    (tmp_path / ".git").rmdir()
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    inputs = ("--indexes-root", "/shared/idx", "--exclude-blocked", "--no-annotate", "--out", "out")
+    run("migrate", "examples/conf/salm_asr.yaml", *inputs)
+    text = (tmp_path / "out/salm_asr-resumable.yaml").read_text(encoding="utf-8")
+    (tmp_path / "conf").mkdir()
+    config = tmp_path / "conf/salm_asr.yaml"
+    config.write_text(text, encoding="utf-8")
+    commit_all(tmp_path)
+    for before, now in (("num_workers: 4", "num_workers: 8"), ("batch_duration: 360", "batch_duration: 720")):
+        assert before in text
+        text = text.replace(before, now)
+    config.write_text(text, encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [(command, output)] = re.findall(r"```text\n\$ nemo-resumable (diff .*)\n((?:.*\n)*?)```", readme)
+    assert run(*command.split()).out == output
