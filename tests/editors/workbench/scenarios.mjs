@@ -22,10 +22,14 @@ export async function work(plan, step) {
     const problem = await bench.waitForProblem(/shard_seed.*randomized/);
     const rows = await bench.problems();
     await page.locator(".markers-panel .monaco-list-row").nth(3).hover(); // rows that are not seen are not there
-    await page.mouse.wheel(0, 2000);
-    await bench.waitForProblem(/NR336/);
-    rows.push(...(await bench.problems()));
-    await page.mouse.wheel(0, -2000);
+    rows.push(
+      ...(await bench.until("the findings in the blend", async () => {
+        await page.mouse.wheel(0, 300);
+        const seen = await bench.problems();
+        return seen.some((row) => row.includes("NR336")) ? seen : { no: seen };
+      })),
+    );
+    for (let turn = 0; turn < 10; turn++) await page.mouse.wheel(0, -300);
     await bench.focusEditor();
     return { problem, rows };
   });
