@@ -111,18 +111,24 @@ def _in_scope(config: TrainingConfig, project: Project) -> bool:
     )
 
 
-#: `train_ds` below a top-level `data`, where Lhotse always reads it.
-_DATA = re.compile(r"^data[ \t]*:[ \t]*(?:#[^\n]*)?\r?\n(?:(?:[ \t#][^\n]*)?\r?\n)*?[ \t]+train_ds[ \t]*:", re.M)
-_SECTION = re.compile(r"^\s*train_ds\s*:", re.M)
+_DATA = re.compile(r"data[ \t]*:[ \t]*(?:#.*)?\r?$")
+_SECTION = re.compile(r"[ \t]*train_ds[ \t]*:")
 _LHOTSE = re.compile(
-    r"^\s*(?:-\s+)?(?:use_lhotse\s*:\s*(?:true|yes|on)|input_cfg\s*:|shar_path\s*:|cuts_path\s*:)", re.M | re.I
+    r"[ \t]*(?:-[ \t]+)?(?:use_lhotse[ \t]*:[ \t]*(?:true|yes|on)|(?:input_cfg|shar_path|cuts_path)[ \t]*:)", re.I
 )
 
 
 def _is_named_config(document: Document) -> bool:
     """Whether text that could not be recovered as a config still reads like one."""
-    text = document.source.text
-    return _DATA.search(text) is not None or (_SECTION.search(text) is not None and _LHOTSE.search(text) is not None)
+    below_data = section = lhotse = False
+    for line in document.source.text.split("\n"):  # line by line: a pattern over lines may take time without end
+        if line.strip() and line[0] not in " \t#":
+            below_data = _DATA.match(line) is not None  # what stands below it is always read by Lhotse
+        elif below_data and _SECTION.match(line):
+            return True
+        section = section or _SECTION.match(line) is not None
+        lhotse = lhotse or _LHOTSE.match(line) is not None
+    return section and lhotse
 
 
 def known_rule_names() -> list[str]:

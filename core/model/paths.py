@@ -13,10 +13,12 @@ from functools import lru_cache
 
 _OPEN = re.compile(r"_OP_|[(\[<]")
 _CLOSE = re.compile(r"_CL_|[)\]>]")
-_NUMBERS = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?")
+_NUMBERS = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})(?:\.\.(-?\d{1,18}))?", re.ASCII)
 _PADDED = re.compile(r"-?0\d")
-_LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d+))?")
+_LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d{1,18}))?", re.ASCII)
 _URL = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://[^/?#]")  # a scheme and the beginning of a host
+#: A text with more groups or characters than this is nobody's path: it stands for itself, for to follow it takes minutes.
+_MOST_GROUPS, _MOST_CHARACTERS = 32, 1 << 16
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".lz4", ".zst", ".tgz", ".tbz2", ".txz", ".zip")
 
 #: Rules ask the same of a path again and again, and an editor asks anew after every key press.
@@ -43,7 +45,8 @@ def has_literal_brackets(pattern: str) -> bool:
 
 def expand(pattern: str) -> Iterator[str]:
     """The paths a pattern stands for, in order; lazily, since a pattern may stand for millions."""
-    return _expand(to_braces(pattern))
+    braces = to_braces(pattern)
+    return _expand(braces) if _is_followed(braces) else iter((braces,))
 
 
 @_remembered
@@ -55,13 +58,19 @@ def first(pattern: str) -> str:
 @_remembered
 def last(pattern: str) -> str:
     """The last path that a pattern stands for, without making those before it."""
-    return _last(to_braces(pattern))
+    braces = to_braces(pattern)
+    return _last(braces) if _is_followed(braces) else braces
 
 
 @_remembered
 def count(pattern: str) -> int:
     """How many paths a pattern stands for, without making them."""
-    return _count(to_braces(pattern))
+    braces = to_braces(pattern)
+    return _count(braces) if _is_followed(braces) else 1
+
+
+def _is_followed(braces: str) -> bool:
+    return len(braces) <= _MOST_CHARACTERS and braces.count("{") <= _MOST_GROUPS
 
 
 def _split(text: str) -> tuple[str, list[Iterator[str]] | None, str, int]:

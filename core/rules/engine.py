@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -128,7 +129,7 @@ def _stamp(each: Rule, draft: Draft, config: TrainingConfig | None) -> Finding:
         each.code,
         each.name,
         draft.severity or each.severity,
-        draft.message,
+        _on_one_line(draft.message),
         draft.location,
         draft.subject,
         draft.current,
@@ -139,3 +140,13 @@ def _stamp(each: Rule, draft: Draft, config: TrainingConfig | None) -> Finding:
         draft.related,
         draft.fix,
     )
+
+
+_LONG = re.compile(r"`([^`]{150})[^`]{50,}`")
+
+
+def _on_one_line(message: str) -> str:
+    """A message stays one sentence on one line, whatever values it quotes; of long ones it quotes the beginning."""
+    if len(message) > 200:
+        message = _LONG.sub(r"`\1…`", message)
+    return " ".join(message.split()) if "\n" in message or "\r" in message else message

@@ -70,6 +70,10 @@ def plain_yaml_value(text: str, value: ScalarValue) -> ScalarValue:
     return value
 
 
+#: Of an integer; one with more is not written out by Python (4,300 digits), and no option's value.
+_MOST_BITS = 10_000
+
+
 def construct(tag: str, text: str) -> ScalarValue:
     """The value of a scalar under a tag; raises Unreadable where the loader or OmegaConf would refuse it."""
     if tag == STR:
@@ -77,7 +81,10 @@ def construct(tag: str, text: str) -> ScalarValue:
     node = ScalarNode(tag, text)
     try:
         if tag == f"{_PREFIX}int":
-            return _CONSTRUCTOR.construct_yaml_int(node)
+            number: int = _CONSTRUCTOR.construct_yaml_int(node)
+            if number.bit_length() > _MOST_BITS:
+                raise ValueError("Python refuses to print it")
+            return number
         if tag == f"{_PREFIX}float":
             return _CONSTRUCTOR.construct_yaml_float(node)
         if tag == f"{_PREFIX}bool":
@@ -86,7 +93,7 @@ def construct(tag: str, text: str) -> ScalarValue:
             return None
         if tag == f"{_PREFIX}binary":
             return _CONSTRUCTOR.construct_yaml_binary(node)
-    except (ValueError, KeyError, IndexError, ConstructorError):
+    except (ValueError, OverflowError, KeyError, IndexError, ConstructorError):
         raise Unreadable(f"`{shown(text)}` cannot be read as {_KINDS[tag.removeprefix(_PREFIX)]}") from None
     if tag == _TIMESTAMP:
         raise Unreadable(

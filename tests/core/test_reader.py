@@ -268,9 +268,9 @@ def test_too_deep() -> None:
 def test_bombs_cost_nothing() -> None:
     lines = ["a0: &a0 [x, x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 90)]
     lines += ["m0: &m0 {k: 1}"] + [f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 9)}]}}" for n in range(1, 90)]
-    started = time.perf_counter()
+    started = time.process_time()
     whole = document("\n".join(lines))
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert whole.expanded_nodes > 9**89
     assert to_plain(pair("\n".join(lines), "m89").value) == {"k": 1}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from ....text import Span
 from ..texts import Piece, Script, Text
 
 _PREFIX = "rRbBuUfF"
+_NEWLINE = re.compile(r"\r\n?|\n")  #: what ends a line for Python's parser
 #: Evaluates an expression of an f-string.
 Evaluate = Callable[[ast.expr], Text]
 
@@ -20,10 +22,12 @@ class Places:
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        self._starts = [0]
-        for line in script.text.split("\n"):
-            self._starts.append(self._starts[-1] + len(line) + 1)
-        self._lines = script.text.split("\n")
+        ends = [match.span() for match in _NEWLINE.finditer(script.text)]
+        self._starts = [0, *(end for _, end in ends)]
+        self._lines = [
+            script.text[start:end]
+            for start, end in zip(self._starts, [*(begin for begin, _ in ends), len(script.text)])
+        ]
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Start and end of a node."""
@@ -32,7 +36,7 @@ class Places:
         return start, max(end, start)
 
     def _position(self, line: int, column: int) -> int:
-        text = self._lines[line - 1] if line <= len(self._lines) else ""
+        text = self._lines[line - 1]
         inside = (
             column if text.isascii() else len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
         )

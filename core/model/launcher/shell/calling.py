@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _MAX_DEPTH = 25
+_STEPS_OF_A_PROGRAM = 4  #: what it costs to look at a program's arguments, beside a statement's one
 _TRACKED = re.compile(r"AIS_|USE_AIS_|LHOTSE_|PL_GLOBAL_SEED$|PYTHONPATH$")
 
 
@@ -31,6 +32,7 @@ class Calls(Redirects):
 
     commands: Commands
     _depth: int
+    _steps: int
     _state: State
     _name: str
 
@@ -161,6 +163,7 @@ class Calls(Redirects):
         where: Location,
     ) -> None:
         """A program: it sees what is exported, and what stands in front of it."""
+        self._steps += _STEPS_OF_A_PROGRAM
         name = words[0].known or ""
         output = printed(name, words[1:], state, stdin, where)
         written = text_of(script, node)
