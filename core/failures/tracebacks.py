@@ -11,6 +11,7 @@ HEADER = "Traceback (most recent call last)"
 _FRAME = re.compile(r'\s*(?:[|+]\s*)*File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<function>.+))?')
 #: As the `rich` library draws it.
 _RICH = re.compile(r"│\s*(?P<file>\S+\.py):(?P<line>\d+) in (?P<function>[\w<>.]+)\s*│?")
+_RICH_SOURCE = re.compile(r"│ ❱ *\d+ *(?P<source>.*?)[ │]*$")
 _RAISED = re.compile(r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z_]\w*)(?::(?: (?P<message>.*))?)?")
 #: Names that tell an exception by themselves; another one only counts right below a frame.
 _TELLING = re.compile(r"(?:Error|Exception|Warning|Interrupt|Exit|StopIteration|Value|Pool|Failed|NotFound|Timeout)$")
@@ -31,6 +32,7 @@ _MOST_FRAMES = 400  #: of one traceback; a recursion repeats itself
 _MOST_MESSAGE = 24  #: lines of a message
 _MOST_WIDTH = 4000  #: characters of one of them
 _MOST_PEERS = 64
+_MOST_SOURCE = 400  #: characters
 _PATIENCE = 300  #: lines of others between two of a traceback
 _GAP = 4  #: lines between an exception and what connects it to the next
 
@@ -113,9 +115,8 @@ class Assembly:
             return True
         underline = bool(bare) and set(bare) <= set("^~ ")
         if not bare or underline or text[0] in " \t│╭╰|":
-            if self._below and bare and not underline and self._frames and not self._frames[-1].source:
-                last = self._frames[-1]
-                self._frames[-1] = Frame(last.file, last.line, last.function, bare.strip("│ ❱")[:200])
+            if bare and not underline and self._frames:
+                self._add_source(bare)
             return True
         raised = _RAISED.fullmatch(text) if self._frames else None
         if raised is not None and self._is_exception(raised["type"]):
@@ -148,6 +149,9 @@ class Assembly:
         self._type, self._message = raised["type"], [(raised["message"] or "")[:_MOST_WIDTH]]
         self._state, self._below = "message", False
         self._awaited -= 1
+        if raised.end("type") == raised.end():  # without a colon there is no message, however the log goes on
+            self._settle()
+            self._state = "frames" if self._awaited else "after"
 
     def _is_exception(self, type_: str) -> bool:
         name = type_.rpartition(".")[2]
@@ -163,6 +167,21 @@ class Assembly:
             self._frames.append(frame)
         else:
             self._frames[-1] = frame  # the innermost one stays the last
+
+    def _add_source(self, line: str) -> None:
+        """Write a frame's source down. Of tracebacks that are mixed, it may belong to a frame further up: all are kept."""
+        if line[0] in "│╭╰":
+            if (drawn := _RICH_SOURCE.match(line)) is None:
+                return
+            line = drawn["source"]
+        last = self._frames[-1]
+        if not last.source and self._below:
+            source = line
+        elif self._awaited > 1 and line not in last.source:
+            source = f"{last.source}\n{line}".lstrip()
+        else:
+            return
+        self._frames[-1] = Frame(last.file, last.line, last.function, source[:_MOST_SOURCE])
 
     def _settle(self) -> None:
         """Write down the exception that was read."""
