@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import traceback
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -48,8 +49,12 @@ class Client:
 
     def log_later(self, text: str, kind: types.MessageType = types.MessageType.Info) -> None:
         """The same from another thread."""
+        self.later(lambda: self.log(text, kind))
+
+    def later(self, say: Callable[[], None]) -> None:
+        """Have something said by the thread that writes messages; for other threads."""
         if self.loop is not None:
-            self.loop.call_soon_threadsafe(self.log, text, kind)
+            self.loop.call_soon_threadsafe(say)
 
     def bug(self, error: Exception, trace: str = "") -> None:
         """A bug of ours: one entry in the log with its traceback, never a pop-up."""

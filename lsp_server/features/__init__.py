@@ -15,6 +15,7 @@ from . import (
     inlay_hints,
     lifecycle,
     navigation,
+    run_logs,
     status,
     symbols,
     synchronization,
@@ -45,4 +46,5 @@ FEATURES: tuple[Feature, ...] = (
     symbols,
     code_lens,
     inlay_hints,
+    run_logs,
 )

@@ -8,6 +8,7 @@ SHOW_INSPECTED = "nemo-resumable.showInspected"
 RESTART = "nemo-resumable.restart"
 EXPLAIN = "nemo-resumable.explainRule"
 STATUS = "nemo-resumable.status"
+DIAGNOSE = "nemo-resumable.diagnoseLogs"
 APPLY_MIGRATION = "nemo-resumable.applyMigration"
 
 REQUEST_FAILED = -32803  #: LSPErrorCodes.RequestFailed: the request is right, and cannot be carried out

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from editor_pieces import Missing, neovim, scripts
+from nemo_resumable.core.failures.page import find_page
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -253,6 +254,7 @@ def test_completion(play: Play) -> None:
 
 
 def test_texts_of_the_server(play: Play, project: Path) -> None:
+    (project / "slurm-1.out").write_text(find_page("shard-seed-changed").examples[0].text, encoding="utf-8")
     seen = play("""
       open('conf/salm.yaml')
       local config = vim.api.nvim_get_current_win()
@@ -269,6 +271,7 @@ def test_texts_of_the_server(play: Play, project: Path) -> None:
       emit('named', shown('explain NR101'))
       emit('effective', shown('effective'))
       emit('inspected', shown('inspected'))
+      emit('diagnosis', shown('diagnose slurm-*.out'))
       emit('report', shown('report'))
       emit('said', said())
     """)
@@ -277,6 +280,8 @@ def test_texts_of_the_server(play: Play, project: Path) -> None:
     assert seen["named"]["text"].startswith("# NR101")
     assert "shard_seed: randomized  # file, conf/salm.yaml:21" in seen["effective"]["text"]
     assert "blends/train.yaml" in seen["inspected"]["text"]
+    assert seen["diagnosis"]["text"].startswith("# shard-seed-changed")
+    assert "conf/salm.yaml" in seen["diagnosis"]["text"]
     assert seen["report"]["name"].endswith("migrate-resumable/salm/migration-report.md")
     assert (project / "migrate-resumable/salm/salm-resumable.yaml").exists()
     assert any("wrote" in each for each in seen["said"])

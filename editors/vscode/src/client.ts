@@ -15,7 +15,7 @@ import type { Text, Texts } from "./texts";
 export { apply, configsOf } from "./requests";
 
 /** The server's commands that answer with a text to be shown. */
-const SHOWING = new Set(["nemo-resumable.explainRule", "nemo-resumable.showEffectiveConfig", "nemo-resumable.showInspected"]);
+const SHOWING = new Set(["nemo-resumable.explainRule", "nemo-resumable.diagnoseLogs", "nemo-resumable.showEffectiveConfig", "nemo-resumable.showInspected"]);
 const REPORT = "/migration-report.md";
 const NEVER = new vscode.CancellationTokenSource().token;
 

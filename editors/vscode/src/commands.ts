@@ -18,6 +18,7 @@ export function registerCommands(context: vscode.ExtensionContext, session: Sess
     explain: () => withFile(session, explain),
     effective: () => withFile(session, effective),
     inspected: () => withFile(session, inspected),
+    diagnose: () => diagnose(session),
     menu: () => menu(session),
     restartServer: () => session.restart(),
     showLog: () => log.show(),
@@ -120,6 +121,27 @@ async function configOf({ client, module }: Connection, editor: vscode.TextEdito
   return configs[0];
 }
 
+/** Name the cause of a failed run from its logs; the open config, where there is one, is asked for the line behind it. */
+async function diagnose(session: Session): Promise<void> {
+  const logs = await vscode.window.showOpenDialog({
+    title: "The logs of one run: all its ranks' files",
+    openLabel: "Diagnose",
+    canSelectMany: true,
+  });
+  const connection = logs?.length ? await session.connect() : undefined;
+  if (!logs?.length || !connection) {
+    if (logs?.length && session.trouble) {
+      void vscode.window.showWarningMessage(session.trouble);
+    }
+    return;
+  }
+  const { client, module } = connection;
+  const editor = currentEditor();
+  const configs = editor ? await module.configsOf(client, editor.document.uri) : [];
+  const uris = logs.map((log) => client.code2ProtocolConverter.asUri(log));
+  await vscode.commands.executeCommand("nemo-resumable.diagnoseLogs", uris, ...(configs.length === 1 && configs[0] ? [configs[0].uri] : []));
+}
+
 interface Row {
   readonly label: string;
   readonly description: string;
@@ -168,6 +190,7 @@ async function menu(session: Session): Promise<void> {
           { label: "$(book) Explain a rule…", command: "explain" },
           { label: "$(list-tree) Show the effective config of a dataset", command: "effective" },
           { label: "$(search) Show what the verdict rests on", command: "inspected" },
+          { label: "$(bug) Diagnose a run log…", command: "diagnose" },
           { label: "$(refresh) Restart the server", command: "restartServer" },
           { label: "$(output) Show the log", command: "showLog" },
         ];

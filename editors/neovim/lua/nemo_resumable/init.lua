@@ -123,7 +123,7 @@ end
 --- Commands that code lenses and code actions carry: they are run here, so that their answers are shown.
 ---@type table<string, fun(command: lsp.Command, context: table)>
 M.client_commands = {}
-for _, name in ipairs({ 'writeArtifacts', 'showEffectiveConfig', 'showInspected', 'explainRule' }) do
+for _, name in ipairs({ 'writeArtifacts', 'showEffectiveConfig', 'showInspected', 'explainRule', 'diagnoseLogs' }) do
   M.client_commands['nemo-resumable.' .. name] = function(command, context)
     local client = vim.lsp.get_client_by_id(context.client_id)
     if client then
@@ -221,6 +221,23 @@ M.commands = {
       M.say('there is no finding on this line; name a rule: :NemoResumable explain NR110', vim.log.levels.WARN)
     elseif client then
       run(client, vim.api.nvim_get_current_buf(), 'nemo-resumable.explainRule', { code })
+    end
+  end,
+  diagnose = function(arguments)
+    local client, bufnr = M.client(), vim.api.nvim_get_current_buf()
+    if not arguments[1] then
+      M.say('name the logs of the run: :NemoResumable diagnose slurm-*.out', vim.log.levels.WARN)
+      return
+    end
+    local uris = {}
+    for _, argument in ipairs(arguments) do
+      for _, path in ipairs(vim.fn.expand(argument, false, true)) do
+        table.insert(uris, vim.uri_from_fname(vim.fn.fnamemodify(path, ':p')))
+      end
+    end
+    if client then
+      local config = vim.bo[bufnr].filetype == 'yaml' and vim.uri_from_bufnr(bufnr) or nil
+      run(client, bufnr, 'nemo-resumable.diagnoseLogs', { uris, config })
     end
   end,
   start = function()
