@@ -95,3 +95,17 @@ def _held_back(finding: Finding, missing: dict[object, str]) -> Finding:
 
 def _matches(code: str, name: str, words: Sequence[str]) -> bool:
     return any(code.startswith(word.upper()) or name == word for word in words)
+
+
+def once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings of several analyses in order; of those that two of them have, the one that weighs more."""
+    kept: dict[tuple[object, ...], Finding] = {}
+    for finding in findings:
+        key = (finding.code, finding.location.file, finding.location.span, finding.message)
+        if key not in kept or _weight(finding) < _weight(kept[key]):
+            kept[key] = finding
+    return tuple(sorted(kept.values(), key=lambda f: (str(f.location.file), f.location.span, f.code, f.message)))
+
+
+def _weight(finding: Finding) -> tuple[bool, int]:
+    return finding.suppressed is not None, finding.severity.rank

@@ -14,15 +14,17 @@ from .text import Span
 _COMMENT = "# nemo-resumable: ignore[{}]"
 
 
-def suppress(document: Document, finding: Finding) -> Edit | None:
+def suppress(document: Document, finding: Finding, reason: str = "") -> Edit | None:
     """The edit that suppresses a finding where it stands, and changes nothing that the file says; None where none does.
+
+    The reason is for a comment that is new; beside codes that are there already, theirs holds.
 
     The first line of a text in quotes or below `|` cannot carry a comment at its end: there it goes above.
     """
     if not document.parses or finding.location.source is not document.source:
         return None
     meaning = to_plain_text(document.source)
-    for edit in _candidates(document, finding):
+    for edit in _candidates(document, finding, reason):
         changed = read(apply_edits(document.source, [edit]), recover=False)
         moved = len(edit.text) - (edit.span.end - edit.span.start)
         start = finding.location.span.start
@@ -42,7 +44,7 @@ def _holds(changed: Document, finding: Finding, place: int) -> bool:
     return suppressed_by(moved, suppressions(changed)) is not None
 
 
-def _candidates(document: Document, finding: Finding) -> Iterator[Edit]:
+def _candidates(document: Document, finding: Finding, reason: str) -> Iterator[Edit]:
     source = document.source
     line = source.lines.position(finding.location.span.start).line
     content = source.lines.line_span(line)
@@ -51,7 +53,7 @@ def _candidates(document: Document, finding: Finding) -> Iterator[Edit]:
             inside = source.text.index("]", written.span.start)
             yield Edit(source.path, Span(inside, inside), f", {finding.code}")
             break
-    comment = _COMMENT.format(finding.code)
+    comment = f"{_COMMENT.format(finding.code)} {reason}".rstrip()
     text = source.cut(content)
     end = content.start + len(text.rstrip())
     yield Edit(source.path, Span(end, content.end), f"  {comment}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from nemo_resumable.core.analysis import Analysis, analyze
 from nemo_resumable.core.findings import Severity
 from nemo_resumable.core.repository import Repositories
+from nemo_resumable.core.selecting import once
 
 from .cli import FAILED, FOUND, OK
 from .gate import Outcome, summary, taken_away
@@ -18,7 +19,6 @@ from .git import tracked
 from .options import Group, Projects, UsageError
 from .output.render import OF_MACHINES, Report, plural, render, shown, statistics
 from .output.terminal import emit, use_color
-from .parts import once
 
 
 def run(arguments: argparse.Namespace) -> int:

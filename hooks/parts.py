@@ -48,20 +48,6 @@ def parts(analysis: Analysis, files: Sequence[Path]) -> list[Part]:
     ]
 
 
-def once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings of several analyses in order; of those that two of them have, the one that weighs more."""
-    kept: dict[tuple[object, ...], Finding] = {}
-    for finding in findings:
-        key = (finding.code, finding.location.file, finding.location.span, finding.message)
-        if key not in kept or _weight(finding) < _weight(kept[key]):
-            kept[key] = finding
-    return tuple(sorted(kept.values(), key=lambda f: (str(f.location.file), f.location.span, f.code, f.message)))
-
-
-def _weight(finding: Finding) -> tuple[bool, int]:
-    return finding.suppressed is not None, finding.severity.rank
-
-
 def _together(analysis: Analysis) -> Iterator[list[Path]]:
     """Files that one config reads, and files that one fix edits."""
     for model in analysis.models:

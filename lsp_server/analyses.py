@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from nemo_resumable.core.findings import Finding
 from nemo_resumable.core.model.config import TrainingConfig
 from nemo_resumable.core.model.reading import BLEND, readings
 from nemo_resumable.core.project import Project
+from nemo_resumable.core.selecting import once
 
 from .housekeeping import release
 from .store import NotingStore
@@ -151,17 +152,3 @@ class Analyses:
         return once(
             finding for result in self.of(path) for finding in result.analysis.findings if finding.location.file == path
         )
-
-
-def once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings of several analyses in order, each once."""
-    kept: dict[tuple[object, ...], Finding] = {}
-    for finding in findings:
-        key = (finding.code, finding.location.file, finding.location.span, finding.message)
-        if key not in kept or _weight(finding) < _weight(kept[key]):
-            kept[key] = finding
-    return tuple(sorted(kept.values(), key=lambda f: (f.location.span, f.code, f.message)))
-
-
-def _weight(finding: Finding) -> tuple[bool, int]:
-    return finding.suppressed is not None, finding.severity.rank

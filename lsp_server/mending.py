@@ -123,7 +123,12 @@ def migrate(view: FileView, config: Path) -> Mended:
 def suppressed(view: FileView, wanted: Identity) -> Mended:
     """Suppress a finding where it stands. Raises NotMended."""
     finding = next((finding for finding in view.findings if identity(finding) == wanted), None)
-    edit = suppress(view.syntax, finding) if finding is not None else None
+    edit = suppress(view.syntax, finding, _reason(view)) if finding is not None else None
     if finding is None or edit is None:
         raise NotMended("a comment cannot be written there without changing what the file says")
     return Mended({view.path: (view.source, apply_edits(view.source, [edit]))}, (finding,))
+
+
+def _reason(view: FileView) -> str:
+    """What a suppression says for its reason: nothing, unless the settings ask for one; then the user has to write it."""
+    return "TODO: say why" if view.project.settings.require_suppression_reason else ""

@@ -126,6 +126,17 @@ def test_suppress_on_this_line(client: Any, project: Path) -> None:
     assert "NR110" not in codes(client.diagnostics(uri))
 
 
+def test_suppress_where_a_reason_is_asked_for(client: Any, project: Path) -> None:
+    """The comment has a place for it, so that it holds."""
+    (project / ".nemo-resumable.toml").write_text("require-suppression-reason = true\n", encoding="utf-8")
+    uri = client.open(project / "conf.yaml")
+    found = next(found for found in client.diagnostics(uri) if found["code"] == "NR110")
+    text = _done(client, uri, CONFIG, _titled(client.actions(uri, found["range"]), "Suppress NR110"))
+    assert '"randomized"  # nemo-resumable: ignore[NR110] TODO: say why\n' in text
+    client.change(uri, 2, text)
+    assert not {"NR110", "NR014"} & set(codes(client.diagnostics(uri)))
+
+
 def test_suppress_beside_another(client: Any, project: Path) -> None:
     text = CONFIG.replace("  train_ds:", "  train_ds:  # nemo-resumable: ignore[NR101] for now")
     uri = client.open(project / "conf.yaml", text)
