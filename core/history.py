@@ -5,7 +5,6 @@ Everything is read out of git's object store. Without git, a repository or a com
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -42,6 +41,8 @@ class Committed:
         blob = self.blobs.get(name)
         if blob is None:
             return self.earlier_name(name) is not None
+        import hashlib  # which loads OpenSSL: few checks need it
+
         data = source.to_bytes()
         digest = hashlib.new("sha1" if len(blob) == 40 else "sha256", b"blob %d\0" % len(data) + data)
         return digest.hexdigest() != blob

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ..findings import Edit, Fix, FixKind, Related, Severity
 from ..model.blend import Entry
-from ..model.changes import Change, Difference
 from ..model.config import TrainingConfig
 from ..model.overrides import as_started
 from ..model.restoring import INDEX, SAMPLER, SEED, SOURCES, TOPOLOGY
@@ -17,6 +16,7 @@ from .drafts import Draft, about, attempt, plain
 from .registry import rule
 
 if TYPE_CHECKING:
+    from ..model.changes import Change, Difference
     from ..model.launcher.facts import Launch
 
 _GO_ON = "Restore the committed value, or begin a new experiment (another `exp_manager.name` or folder)."
@@ -32,6 +32,8 @@ def change_of(config: TrainingConfig) -> Iterator[Change]:
         return
     if config.launch is not None:
         before = _as_started(before, config, config.launch)
+    from ..model.changes import Change  # few configs have changed since
+
     change = Change(before, config, context.then)
     if change.continues:
         yield change
