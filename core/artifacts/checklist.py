@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..model.storage import storage_of
 from .facts import trainer_rows, value, world_phrase
+from .markdown import joined
 from .ticks import Ticks
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def checklist(migration: Migration, inputs: Inputs) -> str:
     ]
     if skipped:
         lines += ["", "## Left out", "", *(f"- {sentence}" for sentence in skipped)]
-    return "\n".join(lines) + "\n"
+    return joined(lines)
 
 
 def _indexes(migration: Migration, inputs: Inputs, lines: list[str], skipped: list[str]) -> None:

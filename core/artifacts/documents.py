@@ -37,6 +37,7 @@ def document(sources: Iterable[Entry], heading: str, root: str | None) -> str:
     yaml.width = 4096
     stream = StringIO()
     yaml.dump([_entry(source, root) for source in sources], stream)
+    heading = " ".join(heading.splitlines())  # a name may hold a line end
     return f"# {heading}\n{stream.getvalue()}"
 
 

@@ -136,7 +136,8 @@ def _named_blends(migration: Migration, dataset: Dataset, usable: list[Entry], b
     if name is not None:
         return [f'"$HERE"/{shlex.quote(name)}']
     relative = os.path.relpath(blend, migration.project.launch_dir)
-    return [shlex.quote(str(blend) if relative.startswith("..") else relative)]
+    word = str(blend) if relative.startswith("..") else relative
+    return [shlex.quote(f"./{word}" if word.startswith("-") else word)]
 
 
 def _extract(migration: Migration, dataset: Dataset, usable: list[Entry], inputs: Inputs) -> str:
@@ -180,7 +181,7 @@ def index_script(migration: Migration, inputs: Inputs) -> str:
             'echo "No source of this config can be indexed yet; see $HERE/migration-report.md." >&2',
             "exit 1",
         ]
-        return "\n".join(lines) + "\n"
+        return _joined(lines)
     lines += [_unless_set("LAUNCH_DIR", f"$HERE/{_inside_quotes(launch)}"), 'WORKERS="${WORKERS:-8}"']
     own = wrapper(repository_root(migration.project.cwd))
     generic = _command_lead(own, migration)
@@ -203,7 +204,7 @@ def index_script(migration: Migration, inputs: Inputs) -> str:
             output = f"{variables.word('INDEX_PACK_ROOT', conversion.pack_root, lines)}/{output}"
         words = [f"--output {output}", "--overwrite", f'"$HERE"/{shlex.quote(conversion.document)}']
         lines.append(" \\\n    ".join([CONVERTER, *flag, *words]))
-    return "\n".join(lines) + "\n"
+    return _joined(lines)
 
 
 CHECKOUT = [
@@ -235,6 +236,11 @@ class Variables:
         return [f"{option} {self.word(stem, value, lines)}"] if value is not None or needed else []
 
 
+def _joined(lines: list[str]) -> str:
+    """The script's text. A comment names files and keys, and a line end in one of them must not end the comment."""
+    return "".join(f"{' '.join(line.splitlines()) if line.startswith('#') else line}\n" for line in lines)
+
+
 def _unless_set(name: str, value: str) -> str:
     """A variable's default. Not `${NAME:-…}`: a quote in the value would not end where it seems to."""
     return f'[ -n "${{{name}:-}}" ] || {name}="{value}"'
@@ -255,7 +261,7 @@ def _command_lead(own: Path | None, migration: Migration) -> tuple[list[str], st
         run = "python " if own.suffix == ".py" else ""
         return (
             ["# The project's own wrapper; check that it takes the builder's arguments.", 'cd "$LAUNCH_DIR"'],
-            f'{run}"$HERE/{root}/{relative}"',
+            f'{run}"$HERE/{_inside_quotes(f"{root}/{relative}")}"',
         )
     return (
         [*CHECKOUT, 'cd "$LAUNCH_DIR"'],

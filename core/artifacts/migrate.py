@@ -20,6 +20,7 @@ from ..syntax.editing import serialize
 from ..syntax.nodes import Document
 from ..text import Source
 from ..writing import write_atomically
+from .markdown import mark as made_mark
 from .packs import Plan, built, declare, overlays
 
 
@@ -107,7 +108,7 @@ def prepare(
     files |= {name: text.encode() for name, text in inputs.extracted.items()}
     files["build-indexes-cmd.sh"] = index_script(migration, inputs).encode()
     files["pre-flight-checklist.md"] = checklist(migration, inputs).encode()
-    listed = FILES.format(", ".join(sorted(files)))
+    listed = made_mark(", ".join(sorted(files)), FILES)
     files["migration-report.md"] = report(migration, inputs, listed).encode()
     return migration
 
@@ -144,7 +145,7 @@ def _written_before(folder: Path) -> list[str]:
 def output_folder(project: Project, file: Path) -> Path:
     """`migrate-resumable/<stem>`, or with the parents' names before it where that folder is another config's."""
     root = repository_root(project.cwd)
-    mark = MARK.format(shown(file, root))
+    mark = made_mark(shown(file, root), MARK)
     stem = file.stem
     for parent in (None, *file.parents):
         if parent is not None:

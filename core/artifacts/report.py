@@ -15,6 +15,7 @@ from ..model.values import show
 from ..settings import repository_root
 from ..syntax.nodes import Document
 from . import report_runtime
+from .markdown import fenced, joined, mark, row
 from .migrate import MARK, counts
 from .report_chain import chain_section
 from .report_launch import launcher_section, storage_section
@@ -31,7 +32,7 @@ def report(migration: Migration, inputs: Inputs, listed: str) -> str:
     root = repository_root(migration.project.cwd)
     name = migration.shown(migration.config.document.source.path)
     lines = [
-        MARK.format(name),
+        mark(name, MARK),
         listed,
         f"# Migration of `{name}` to indexed, resumable dataloading",
         "",
@@ -47,7 +48,7 @@ def report(migration: Migration, inputs: Inputs, listed: str) -> str:
         *_changes(migration, root),
         *verification_section(migration, inputs),
     ]
-    return "\n".join(lines) + "\n"
+    return joined(lines)
 
 
 def _summary(migration: Migration) -> list[str]:
@@ -141,7 +142,7 @@ def _findings(migration: Migration) -> list[str]:
             finding.message + (f". {finding.rationale}" if finding.rationale else ""),
             state,
         ]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
+        lines.append(row(*cells))
     lines += ["", "Each rule has a page: `nemo-resumable explain NR110`, or by its name.", ""]
     return lines
 
@@ -199,8 +200,13 @@ def _audit(migration: Migration) -> list[str]:
             gone = (source.document.source.path, source.subject) in excluded
             place = source.location.source.lines.position(source.location.span.start)
             rows.append(
-                f"| `{source.subject}` | {source.location.file.name}:{place.line} | {found.code} "
-                f"{reasons[0].name if reasons else ''} | {todo} | {'commented out' if gone else 'kept'} |"
+                row(
+                    f"`{source.subject}`",
+                    f"{source.location.file.name}:{place.line}",
+                    f"{found.code} {reasons[0].name if reasons else ''}",
+                    todo,
+                    "commented out" if gone else "kept",
+                )
             )
     lines = ["## Blend audit", ""]
     total = sum(len(dataset.sources) for dataset in migration.config.datasets)
@@ -231,7 +237,7 @@ def _changes(migration: Migration, root: Path) -> list[str]:
         before = document.source.text.splitlines()
         after = migration.files[name].decode("utf-8-sig").splitlines()
         diff = difflib.unified_diff(before, after, migration.shown(path), name, lineterm="", n=2)
-        lines += [f"`{name}`, from `{migration.shown(path)}`:", "", "```diff", *diff, "```", ""]
+        lines += [f"`{name}`, from `{migration.shown(path)}`:", "", *fenced(list(diff), "diff"), ""]
     if not written:
         lines += ["Nothing was changed, so there is no patched copy.", ""]
     if migration.after.configs[0].readiness == NOT_READY and written:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..model.changes import Change
 from ..model.values import Setting, show
+from .markdown import row
 
 if TYPE_CHECKING:
     from .migrate import Migration
@@ -15,7 +16,7 @@ def chain_section(migration: Migration) -> list[str]:
     """Original against patched; nothing where no effective value differs, or nothing that is saved could be restored."""
     change = Change(migration.config, migration.migrated, "in the original")
     rows = [
-        f"| `{'.'.join(each.path)}` | {_value(each.before)} | {_value(each.now)} | {each.meaning.effect} |"
+        row(f"`{'.'.join(each.path)}`", _value(each.before), _value(each.now), each.meaning.effect)
         for each in change.differences
     ]
     if not rows or not change.resumable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..model.storage import storage_of
+from .markdown import row
 
 if TYPE_CHECKING:
     from ..model.launcher.facts import Fact, Launch, Override, Word
@@ -70,7 +71,7 @@ def _launch(launch: Launch) -> list[str]:
         rows.append(("overrides", ", ".join(shown)))
     if launch.staging:
         rows.append(("staging", ", ".join(f"to {_word(each.target)}" for each in launch.staging)))
-    return ["| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in rows if text), ""]
+    return ["| | |", "|---|---|", *(row(name, text) for name, text in rows if text), ""]
 
 
 def _override(override: Override) -> str:

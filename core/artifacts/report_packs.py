@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..model.blend import Entry
 from ..model.packs import names
+from .markdown import row
 
 if TYPE_CHECKING:
     from .migrate import Migration
@@ -32,8 +33,13 @@ def packs_section(migration: Migration) -> list[str]:
             "| outer dataset | place | shards | pack | |",
             "|---|---|---|---|---|",
             *(
-                f"| {_named(pack.entry)} | {pack.place} | {pack.shards:,} | `{pack.name}` | "
-                f"{'new' if pack.new else 'declared before'} |"
+                row(
+                    _named(pack.entry),
+                    pack.place,
+                    f"{pack.shards:,}",
+                    f"`{pack.name}`",
+                    "new" if pack.new else "declared before",
+                )
                 for pack in plan.declared
             ),
             "",
@@ -44,10 +50,7 @@ def packs_section(migration: Migration) -> list[str]:
             "",
             "| outer dataset | place | shards | why |",
             "|---|---|---|---|",
-            *(
-                f"| {_named(kept.entry)} | {kept.place} | {kept.shards:,} | {_cell(kept.reason)} |"
-                for kept in plan.kept
-            ),
+            *(row(_named(kept.entry), kept.place, f"{kept.shards:,}", _cell(kept.reason)) for kept in plan.kept),
             "",
         ]
     if plan.small:

@@ -10,6 +10,7 @@ from ..model.config import TrainingConfig
 from ..model.dataset import Dataset, TrainingDataset
 from ..model.obstacles import obstacle
 from .facts import style, trainer_rows, value, world_phrase, world_size
+from .markdown import row
 
 if TYPE_CHECKING:
     from .index_script import Inputs
@@ -61,7 +62,7 @@ def _table(old: Dataset, new: Dataset, keys: tuple[str, ...]) -> list[str]:
     rows = ["| option | was | is |", "|---|---|---|"]
     for key in keys:
         was, now = (value(dataset[key]).replace("|", "\\|") for dataset in (old, new))
-        rows.append(f"| `{key}` | {was} | {'unchanged' if was == now else now} |")
+        rows.append(row(f"`{key}`", was, "unchanged" if was == now else now))
     return rows
 
 
@@ -88,8 +89,8 @@ def trainer_section(migration: Migration) -> list[str]:
         "| setting | value | needed | verdict |",
         "|---|---|---|---|",
     ]
-    for row in trainer_rows(migration.migrated):
-        lines.append(f"| `{row.key}` | {row.value} | {row.wanted} | {row.verdict} |")
+    for each in trainer_rows(migration.migrated):
+        lines.append(row(f"`{each.key}`", each.value, each.wanted, each.verdict))
     return [*lines, ""]
 
 
