@@ -18,7 +18,7 @@ from nemo_resumable.core.writing import WriteRefused, write_atomically
 from .options import Group
 from .output.diff import unified
 from .output.render import excludable, fixable, plural, shown
-from .output.terminal import emit, use_color
+from .output.terminal import complain, emit, use_color
 from .parts import parts
 
 
@@ -45,7 +45,7 @@ def mend(groups: list[Group], arguments: argparse.Namespace, cwd: Path) -> tuple
                 only=_within(found, group, arguments) if group.causes else None,
             )
             for finding, reason in result.dropped:
-                _say(f"the fix for {finding.code} in {shown(finding.location.file, cwd)} is not applied: {reason}")
+                complain(f"the fix for {finding.code} in {shown(finding.location.file, cwd)} is not applied: {reason}")
             before = _sources(result.before)
             pairs = [(before[path], source) for path, source in sorted(result.texts.items())]
             if arguments.diff:
@@ -108,10 +108,6 @@ def _written(before: Source, after: Source, group: Group) -> bool:
             raise WriteRefused(f"`{path}` has changed meanwhile; run the command again")
         write_atomically(path, after.to_bytes(), root=root)
     except OSError as error:
-        _say(str(error))
+        complain(str(error))
         return False
     return True
-
-
-def _say(sentence: str) -> None:
-    print(f"nemo-resumable: {sentence}", file=sys.stderr)

@@ -18,7 +18,7 @@ from .gate import Outcome, summary, taken_away
 from .git import tracked
 from .options import Group, Projects, UsageError
 from .output.render import OF_MACHINES, Report, plural, render, shown, statistics
-from .output.terminal import emit, use_color
+from .output.terminal import complain, emit, use_color
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -132,7 +132,7 @@ def _joined(analyses: list[Analysis]) -> Analysis:
 
 def _tell(sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        print(f"nemo-resumable: {sentence}", file=sys.stderr)
+        complain(sentence)
 
 
 def _settings_used(group: Group) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from .output.terminal import settle_output
+from .output.terminal import complain, settle_output
 
 OK, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 
@@ -55,7 +55,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
-        _say(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
+        complain(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
     except Exception as error:
         from nemo_resumable.core.history import UnknownRevision
         from nemo_resumable.core.settings import SettingsError
@@ -63,20 +63,17 @@ def _run(arguments: argparse.Namespace) -> int:
         from .options import UsageError
 
         if isinstance(error, (UsageError, SettingsError, UnknownRevision)):
-            _say(str(error))
+            complain(str(error))
             return FAILED
         if getattr(arguments, "verbose", False):
             import traceback
 
             traceback.print_exc()
         what = " ".join(f"{type(error).__name__}: {error}".split())
-        _say(f"internal error ({what}); please report it, with what `-v` adds, and the config where you may share it")
+        complain(
+            f"internal error ({what}); please report it, with what `-v` adds, and the config where you may share it"
+        )
     return FAILED
-
-
-def _say(sentence: str) -> None:
-    if sys.stderr is not None:
-        print(f"nemo-resumable: {sentence}", file=sys.stderr)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -16,7 +16,7 @@ from .cli import FOUND, OK
 from .options import Projects, UsageError
 from .output.progress import reading
 from .output.render import shown
-from .output.terminal import emit, use_color, width
+from .output.terminal import complain, emit, use_color, width
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -82,7 +82,7 @@ def _print(found: Diagnosis, arguments: argparse.Namespace) -> None:
         reason = found.at_config.problem.replace(
             f"`{found.at_config.config}`", f"`{shown(found.at_config.config, cwd)}`"
         )
-        print(f"nemo-resumable: {reason}", file=sys.stderr)
+        complain(reason)
 
 
 def _listed(form: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from nemo_resumable.core.writing import write_atomically
 
 from .options import Group, UsageError
 from .output.render import in_verdict, plural, shown
+from .output.terminal import complain
 
 _MOST_NAMED = 5  #: entries named one by one; more are counted
 
@@ -49,7 +49,7 @@ def with_baselines(analysis: Analysis, groups: Sequence[Group], arguments: argpa
             mine = told if len(by_path) == 1 else [f for f in told if _belongs(f.config or f.location.file, members)]
             baseline = _written(renewed(mine, baseline, looked_at), baseline, cwd)
         elif idle := stale(told, baseline, looked_at):
-            _say(_in_vain(idle, shown(path, cwd), all_of_them=arguments.verbose))
+            complain(_in_vain(idle, shown(path, cwd), all_of_them=arguments.verbose))
         analysis = replace(analysis, findings=tuple(with_known(analysis.findings, baseline)))
     return analysis
 
@@ -93,7 +93,7 @@ def _written(baseline: Baseline, before: Baseline, cwd: Path) -> Baseline:
     new = sum(max(0, count - old.get(mark, 0)) for mark, count in now.items())
     gone = sum(max(0, count - now.get(mark, 0)) for mark, count in old.items())
     change = f" ({new} new, {gone} gone)" if before.entries else ""
-    _say(f"wrote {shown(baseline.path, cwd)} with {plural(sum(now.values()), 'finding')}{change}")
+    complain(f"wrote {shown(baseline.path, cwd)} with {plural(sum(now.values()), 'finding')}{change}")
     return baseline
 
 
@@ -106,7 +106,3 @@ def _in_vain(idle: list[Entry], name: str, *, all_of_them: bool) -> str:
     return (
         f"{plural(number, 'finding')} of {name} {verb} not found any more ({places}{more}); --write-baseline drops them"
     )
-
-
-def _say(sentence: str) -> None:
-    print(f"nemo-resumable: {sentence}", file=sys.stderr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from nemo_resumable.core.artifacts import Migration, NotAConfig, prepare, write
@@ -17,7 +16,7 @@ from .cli import FAILED, FOUND, OK
 from .git import tracked
 from .options import Projects, UsageError
 from .output.render import plural, shown
-from .output.terminal import emit
+from .output.terminal import complain, emit
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         except NotAConfig as error:
             if len(chosen) == 1:
                 raise UsageError(str(error)) from None
-            print(f"nemo-resumable: {error}", file=sys.stderr)
+            complain(str(error))
             code = FAILED
     return code
 

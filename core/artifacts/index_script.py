@@ -68,15 +68,14 @@ def index_inputs(migration: Migration) -> Inputs:
 
 def _conversion(migration: Migration, pack: Declared, inputs: Inputs) -> None:
     """The document of one outer dataset, and where its pack goes."""
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(pack.name).stem)
-    name = f"{migration.config.document.source.path.stem}-{stem}-pack-input-cfg.yaml"
     roots = {_written(source["indexes_root"].value) for source in pack.held}
     if len(roots) > 1:
         inputs.left_out.append(f"the pack `{pack.name}`: its sources have sidecars under different roots")
         return
     root = next(iter(roots))
     heading = f"The sources of the pack {pack.name}, for NeMo's converter."
-    inputs.extracted[name] = document(pack.held, heading, root)
+    text = document(pack.held, heading, root)
+    name = _extracted(migration, f"{Path(pack.name).stem}-pack", text, inputs)
     absolute = Path(pack.name).is_absolute()
     pack_root = None if absolute else _written(pack.held[0]["index_pack_root"].value)
     inputs.conversions.append(Conversion(pack.name, name, root, pack_root))
@@ -143,11 +142,20 @@ def _named_blends(migration: Migration, dataset: Dataset, usable: list[Entry], b
 def _extract(migration: Migration, dataset: Dataset, usable: list[Entry], inputs: Inputs) -> str:
     """Write the sources as a document of their own, once for equal content."""
     stem = "-".join(dataset.path[1:] if len(dataset.path) > 1 else dataset.path)
-    name = f"{migration.config.document.source.path.stem}-{stem}-input-cfg.yaml"
     root = index_root(migration.migrated, dataset)
     text = document(usable, f"The sources of {dataset.subject}, for NeMo's index builder.", root)
-    inputs.extracted[name] = text
+    name = _extracted(migration, stem, text, inputs)
     return f'"$HERE"/{shlex.quote(name)}'
+
+
+def _extracted(migration: Migration, stem: str, text: str, inputs: Inputs) -> str:
+    """Add a document under a name made of a dataset's or a pack's, whatever that is; the name."""
+    begin = f"{migration.config.document.source.path.stem}-{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}"
+    name, number = f"{begin}-input-cfg.yaml", 1
+    while inputs.extracted.setdefault(name, text) != text:
+        number += 1
+        name = f"{begin}-{number}-input-cfg.yaml"
+    return name
 
 
 def wrapper(root: Path) -> Path | None:

@@ -19,7 +19,7 @@ from ..syntax.applying import annotated, apply_edits
 from ..syntax.editing import serialize
 from ..syntax.nodes import Document
 from ..text import Source
-from ..writing import write_atomically
+from ..writing import WriteRefused, write_atomically
 from .markdown import mark as made_mark
 from .packs import Plan, built, declare, overlays
 
@@ -121,6 +121,8 @@ def write(migration: Migration) -> None:
         if name not in migration.files:
             (folder / name).unlink(missing_ok=True)
     for name, data in migration.files.items():
+        if Path(name).name != name:
+            raise WriteRefused(f"`{name}` is no name of a file in `{folder}`")
         write_atomically(folder / name, data, root=root, executable=name.endswith(".sh"))
 
 
@@ -145,8 +147,9 @@ def _written_before(folder: Path) -> list[str]:
 def output_folder(project: Project, file: Path) -> Path:
     """`migrate-resumable/<stem>`, or with the parents' names before it where that folder is another config's."""
     root = repository_root(project.cwd)
+    # `...yaml` has the stem `..`, and would be migrated into the folder above.
+    stem = file.stem if file.stem.strip(".") else f"config{file.stem}"
     mark = made_mark(shown(file, root), MARK)
-    stem = file.stem
     for parent in (None, *file.parents):
         if parent is not None:
             if not parent.name:

@@ -98,7 +98,7 @@ def _has_compressed_cuts(folder: str, but: str | None) -> bool:
     try:
         with os.scandir(folder) as entries:
             return any(e.name.startswith("cuts.") and paths.compression(e.name) not in (None, but) for e in entries)
-    except OSError:
+    except (OSError, ValueError):  # a null byte
         return False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as MappingType
+from dataclasses import field
 
 from ..records import dataclass
 from ..syntax.interpolation import MalformedInterpolation, Reference, Resolver, parse_interpolations
@@ -13,6 +14,8 @@ from .values import Unknown
 
 MANDATORY = "???"
 _MAX_DEPTH = 40
+#: Nodes and characters of one value: a few lines of aliases or interpolations may stand for more than memory holds.
+_MOST_NODES, _MOST_CHARACTERS = 20_000, 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,10 +24,16 @@ class Resolution:
 
     root: Section | None  #: None inside an external blend, where the config's keys do not exist
     variables: MappingType[str, str]
+    _nodes: list[int] = field(default_factory=lambda: [0], repr=False)  #: met so far on the way to one value
 
     def value(self, node: Node, path: tuple[str, ...], depth: int = 0) -> object:
         """The plain value of the node at `path`; what cannot be known is Unknown, also inside lists and mappings."""
         node = deref(node)
+        if depth == 0:
+            self._nodes[0] = 0
+        self._nodes[0] += 1
+        if self._nodes[0] > _MOST_NODES:
+            return Unknown("it stands for too much to be followed", "interpolation")
         if isinstance(node, Scalar):
             value = node.value
             if node.tag == UNKNOWN:
@@ -58,7 +67,10 @@ class Resolution:
                 return Unknown(value.reason, value.kind, text)
             if isinstance(value, (list, dict)):
                 return Unknown(f"`{text}` puts a whole section into a string", "interpolation", text)
-        return "".join(_as_text(value) for value in values)
+        parts = [_as_text(value) for value in values]
+        if sum(map(len, parts)) > _MOST_CHARACTERS:
+            return Unknown(f"`{text}` stands for too much to be followed", "interpolation", text)
+        return "".join(parts)
 
     def _piece(self, piece: Reference | Resolver, text: str, own: tuple[str, ...], depth: int) -> object:
         written = text[piece.start : piece.end] or text
@@ -74,7 +86,7 @@ class Resolution:
             path = (*own[:up], *names)
         else:
             path = tuple(names)
-        found = self.lookup(path, depth)
+        found = self.lookup(path, depth or 1)
         if isinstance(found, Unknown):
             if not piece.level and (given := self.variables.get(".".join(names))) is not None:
                 return given
@@ -95,6 +107,8 @@ class Resolution:
         """The value at an absolute path, Unknown of kind missing without text where there is none."""
         if self.root is None or not path:
             return Unknown("", "missing")
+        if depth == 0:
+            self._nodes[0] = 0
         section: Section | None = self.root
         for index, key in enumerate(path[:-1]):
             child = section.section(key) if section else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import cached_property
 from importlib import import_module
@@ -115,11 +116,17 @@ _WRITERS = {
 }
 
 
+_IN_JSON = frozenset({"json_format", "sarif", "gitlab"})
+_STEERING = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
 def render(report: Report, form: str, *, color: bool) -> str:
     """The text of a report."""
     if form in _WRITERS:
         module, name = _WRITERS[form]
-        return str(getattr(import_module(f".{module}", __package__), name)(report))
+        text = str(getattr(import_module(f".{module}", __package__), name)(report))
+        # In JSON, whose own characters stay as they are: what a terminal would take for a command, or turn around.
+        return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text) if module in _IN_JSON else text
     if form == "concise":
         from .concise import concise
 

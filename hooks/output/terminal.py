@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 
@@ -57,6 +58,29 @@ def width() -> int:
         return 80
 
 
+_CONTROL = re.compile(r"[^\t\n\x20-\x7e\xa0-\U0010ffff]|[\u2028-\u202e\u2066-\u2069]")
+_OWN = re.compile("(\x1b\\[(?:0|" + "|".join(STYLES.values()) + ")m)")
+
+
+def tamed(text: str) -> str:
+    """The text without what steers a terminal, save our own colours: file names, values and source lines may hold anything."""
+    if _CONTROL.search(text) is None:
+        return text
+    from .cells import visible
+
+    parts = _OWN.split(text)
+    parts[::2] = [_CONTROL.sub(lambda found: visible(found[0]), part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def complain(sentence: str) -> None:
+    """Say something on the standard error, which belongs to people in every format."""
+    if sys.stderr is not None:
+        from .cells import visible
+
+        print(f"nemo-resumable: {visible(sentence)}", file=sys.stderr)
+
+
 def emit(text: str, encoding: str = "") -> None:
     """Write to the standard output at once, in its own encoding or in one that the format asks for.
 
@@ -67,6 +91,8 @@ def emit(text: str, encoding: str = "") -> None:
     out = sys.stdout
     if out is None or not text:
         return
+    if not encoding or out.isatty():
+        text = tamed(text)
     try:
         if hasattr(out, "buffer"):
             # Bytes, so that neither newlines nor characters the terminal's encoding lacks are a matter of the platform.

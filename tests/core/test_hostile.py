@@ -118,6 +118,39 @@ def test_text_that_could_not_be_read_as_a_config(end: str) -> None:
         assert {finding.code for finding in judged(named.replace("\n", end)).findings} >= {"NR001"}
 
 
+@pytest.mark.parametrize("key", ["shar_path", "manifest_filepath", "cuts_path", "paths", "index_pack", "input_cfg"])
+@pytest.mark.parametrize("value", ['"a\\0b"', '"\\0"', '"' + "x" * 5000 + '"', '"~\\0/a"', '"s3://\\0"', '"a\\ud83d"'])
+def test_paths_that_no_file_can_have(key: str, value: str) -> None:
+    for kind in ("lhotse_shar", "nemo", "nemo_tarred", "lhotse", "group", "txt"):
+        assert judged(
+            CONFIG[: CONFIG.index("      - type")] + f"      - type: {kind}\n        {key}: {value}\n"
+        ).configs
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        "".join(f"v{n}: ${{v{n + 1}}}${{v{n + 1}}}${{v{n + 1}}}\n" for n in range(60)) + "v60: x\n",
+        "".join(f"v{n}: [{', '.join([f'${{v{n + 1}}}'] * 9)}]\n" for n in range(60)) + "v60: x\n",
+        "v0: '" + "${v1}" * 2000 + "'\nv1: '" + "${v2}" * 2000 + "'\nv2: '" + "${v3}" * 2000 + f"'\nv3: {'x' * 2000}\n",
+        "v9: &v9 {k: 1}\n"
+        + "".join(f"v{n}: &v{n} {{{', '.join(f'k{i}: *v{n - 1}' for i in range(9))}}}\n" for n in range(10, 90))
+        + "v0: *v89\n",
+    ],
+    ids=["strings", "lists", "wide strings", "aliases"],
+)
+def test_values_that_stand_for_more_than_memory_holds(bomb: str) -> None:
+    """Nothing is said of them but that they are not followed."""
+    keys = ("seed", "num_workers", "batch_size", "indexed", "shuffle", "bucket_duration_bins")
+    text = bomb + CONFIG + "".join(f"    {key}_x: ${{v0}}\n" for key in keys)
+    for key in keys[:4]:
+        text = text.replace(
+            f"    {key}: {'true' if key == 'indexed' else {'seed': 42, 'num_workers': 2, 'batch_size': 4}[key]}\n",
+            f"    {key}: ${{v0}}\n",
+        )
+    assert "NR110" not in {finding.code for finding in judged(text).findings}
+
+
 @pytest.mark.parametrize("value", ["|\n      - a: 1\n        b: 2\n", '"a\\nb"', "a" * 3000])
 def test_messages_stay_one_line(value: str) -> None:
     text = CONFIG[: CONFIG.index("    input_cfg")] + f"    input_cfg: {value}"
