@@ -125,6 +125,9 @@ def finish(
 
 
 def _stamp(each: Rule, draft: Draft, config: TrainingConfig | None) -> Finding:
+    fix = draft.fix
+    if fix is not None and len(fix.withheld) > 200:
+        fix = replace(fix, withheld=_on_one_line(fix.withheld))
     return Finding(
         each.code,
         each.name,
@@ -134,11 +137,11 @@ def _stamp(each: Rule, draft: Draft, config: TrainingConfig | None) -> Finding:
         draft.subject,
         draft.current,
         draft.recommended,
-        draft.rationale,
+        _on_one_line(draft.rationale),
         draft.origin,
         config.document.source.path if config is not None else None,
         draft.related,
-        draft.fix,
+        fix,
     )
 
 

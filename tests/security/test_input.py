@@ -102,7 +102,7 @@ def test_a_hundred_megabytes(repository: Path, command: Command, role: str) -> N
         file.write(b"# python train.py --config-name=conf train_ds\n")
         file.truncate(100 * 2**20)
     more = {"launcher": ["--launcher", name], "baseline": ["--baseline", name]}.get(role, [])
-    done = command("check", "-v", *more, "big.yaml" if role == "config" else "conf.yaml")
+    done = command("check", *more, "big.yaml" if role == "config" else "conf.yaml")
     if role in ("config", "settings", "baseline"):
         assert done.returncode == 2
         assert done.stderr.count(b"\n") == 1, done.stderr
