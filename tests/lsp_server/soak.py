@@ -148,6 +148,7 @@ def main() -> int:
         session = play(client, folder, edits)
         client.close()
     seconds, megabytes = session.ratios()
+    print("MiB after each fortieth:", " ".join(f"{held:.0f}" for held in session.megabytes))
     each = sum(session.seconds) / edits * 1000
     print(
         f"{edits:,} edits, {each:.1f} ms of the processor each; last tenth to second tenth: time {seconds:.2f}, memory ",
