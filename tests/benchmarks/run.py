@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = Path(name).resolve() / "files"
         folder.mkdir()
         peers = install_peers(folder.parent / "peers") if given.peers else None
-        results = _measure(cases(folder, peers, short=given.short), 3 if given.short else given.runs, folder)
+        results = _measure(cases(folder, peers, short=given.short), 5 if given.short else given.runs, folder)
     print(_table(results))
     if given.short:
         return _compared(results, record=given.record)
