@@ -20,7 +20,7 @@ from nemo_resumable.core.baseline import (
 )
 from nemo_resumable.core.rules.registry import find_rule
 from nemo_resumable.core.selecting import is_selected
-from nemo_resumable.core.settings import Settings
+from nemo_resumable.core.settings import Settings, repository_root
 from nemo_resumable.core.writing import write_atomically
 
 from .options import Group, UsageError
@@ -42,6 +42,8 @@ def with_baselines(analysis: Analysis, groups: Sequence[Group], arguments: argpa
     if arguments.write_baseline and not by_path:
         raise UsageError("--write-baseline needs --baseline FILE, or the setting `baseline`, which say where")
     for path, members in sorted(by_path.items()):
+        if arguments.write_baseline and not arguments.baseline:
+            _stay_inside(path, repository_root(members[0].project.settings.root), cwd)
         baseline = _loaded(path, arguments, cwd)
         looked_at = _looked_at(baseline, members)
         told = [finding for finding in analysis.findings if not in_verdict(finding)]
@@ -52,6 +54,14 @@ def with_baselines(analysis: Analysis, groups: Sequence[Group], arguments: argpa
             complain(_in_vain(idle, shown(path, cwd), all_of_them=arguments.verbose))
         analysis = replace(analysis, findings=tuple(with_known(analysis.findings, baseline)))
     return analysis
+
+
+def _stay_inside(path: Path, root: Path, cwd: Path) -> None:
+    """A settings file, which may be anybody's, says where to write: inside its repository only. Raises UsageError."""
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise UsageError(
+            f"the setting `baseline` names `{shown(path, cwd)}`, outside of the repository; to write there, name it with --baseline"
+        )
 
 
 def _loaded(path: Path, arguments: argparse.Namespace, cwd: Path) -> Baseline:

@@ -237,3 +237,15 @@ def test_a_link_is_written_through(run: Run, config: Path, repository: Path) -> 
     assert run("check", *WRITE).code == 0
     assert (repository / "known.json").is_symlink()
     assert entries()
+
+
+def test_settings_write_no_baseline_out_of_the_repository(run: Run, config: Path, repository: Path) -> None:
+    """They may be anybody's; the command line is the user's own word."""
+    outside = repository.parent / "elsewhere.json"
+    (repository / ".nemo-resumable.toml").write_text('baseline = "../elsewhere.json"\n', encoding="utf-8")
+    ran = run("check", "--write-baseline")
+    assert ran.code == 2
+    assert "outside of the repository; to write there, name it with --baseline" in ran.err
+    assert not outside.exists()
+    assert run("check", "--write-baseline", "--baseline", str(outside)).code == 0
+    assert outside.exists()
