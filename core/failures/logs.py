@@ -108,12 +108,7 @@ class Reader:
         """The blocks; each ends after a line end, save the last and one in which no line ends."""
         rest, piece = b"", self._first
         while True:
-            try:
-                piece = piece or self._stream.read(BLOCK)
-            except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-                what = "ends in the middle" if isinstance(error, EOFError) else f"breaks off ({error})"
-                self.problem = f"{what}; what stands before was read"
-                break
+            piece = piece or self._next()
             if not piece:
                 break
             data, piece = (rest + piece if rest else piece), b""
@@ -127,6 +122,22 @@ class Reader:
             rest = data[cut:]
         if rest:
             yield rest
+
+    def _next(self) -> bytes:
+        """Up to a block; of a damaged file what stands before the damage, then nothing."""
+        pieces: list[bytes] = []
+        left = BLOCK
+        while left > 0 and not self.problem:
+            try:
+                # One read of a packed file would lose all that it had unpacked before the damage.
+                piece = self._stream.read1(left) if self._packed else self._stream.read(left)  # type: ignore[attr-defined]
+            except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+                what = "ends in the middle" if isinstance(error, EOFError) else f"breaks off ({error})"
+                self.problem = f"{what}; what stands before was read"
+                break
+            pieces.append(piece)
+            left = left - len(piece) if piece and self._packed else 0
+        return b"".join(pieces)
 
     def close(self) -> None:
         """Let go of the file."""

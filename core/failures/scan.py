@@ -176,7 +176,7 @@ class _Scanner:
         if not text:
             return
         self._ignoring = _IGNORED in text or (self._ignoring and taken)
-        if taken:
+        if taken or not self._tells(text.encode()):
             return
         if _RESTORED.search(text):
             self.scan.restored, self.scan.activity_restored = place(), self.scan.activity
