@@ -31,7 +31,7 @@ def _cause(found: Diagnosis) -> Iterator[str]:
     mode = told.mode if found.cause is not None else None
     page = find_page(mode.slug) if mode is not None else None
     if mode is None or page is None:
-        yield from ("# Unknown cause", "", "The first exception:", "")
+        yield from ("# Unknown cause", "", _instead(told), "")
     else:
         yield from (f"# {mode.slug}", "", page.summary, "")
     yield from _incident(told, found)
@@ -42,6 +42,13 @@ def _cause(found: Diagnosis) -> Iterator[str]:
     rules = [f"{name} ({number})" for number, name in rules_of(mode)]
     if rules:
         yield from ("", f"Rules that prevent it: {', '.join(rules)}.")
+
+
+def _instead(told: Recognised) -> str:
+    """What is shown where the cause is unknown."""
+    if told.mode is not None:
+        return f"Only what came of it was found, {code(told.mode.slug)}: {find_page(told.mode.slug).summary}"
+    return "The run went on after its first exception:" if told.survived else "The first exception:"
 
 
 def _incident(told: Recognised, found: Diagnosis) -> Iterator[str]:

@@ -118,6 +118,8 @@ class _Scanner:
         """Look at one block of whole lines."""
         counted, line = 0, self.scan.lines
         for start, end in self._interesting(data):
+            if not self._open and not self._tells(data[start : min(end, start + LONGEST)]):
+                continue
             line += data.count(b"\n", counted, start)
             self.scan.activity = _more(self.scan.activity, data, counted, start)
             counted = start
@@ -152,10 +154,7 @@ class _Scanner:
                     upcoming[index] = data.find(_ANCHORS[index], position)
 
     def _line(self, data: bytes, start: int, end: int, number: int) -> None:
-        raw = data[start : min(end, start + LONGEST)]
-        if not self._open and not self._tells(raw):
-            return
-        line = read_line(raw)
+        line = read_line(data[start : min(end, start + LONGEST)])
         text, rank = line.text, line.rank
         if not text and not self._open:
             return

@@ -10,11 +10,13 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
-from generate import blend, foreign, training_config
+from generate import blend, foreign, log, training_config
+from nemo_resumable.core.failures.page import find_page
 
 FOREIGN_FILES = 2000
 CONFIGS = 300
 ENTRIES = 100_000
+LOG = 200  #: MB
 #: Other people's linters that read a training YAML at all. zizmor does not: it takes workflows only.
 PEERS = ("check-jsonschema", "cfn-lint")
 
@@ -50,6 +52,7 @@ BUDGETS = {
     f"the hook, {CONFIGS} configs": Budget(2000),
     "the hook, nothing of ours": Budget(100),
     f"check, blend of {ENTRIES:,} entries": Budget(mebibytes=1024),
+    f"diagnose, log of {LOG} MB": Budget(20_000, mebibytes=64),
 }
 
 
@@ -109,7 +112,9 @@ def cases(folder: Path, peers: Path | None, *, short: bool) -> list[Case]:
     ]
     if short:
         return [case for case in every if case.short]
-    return [*every, _huge(folder, ours)]
+    log(folder / "run.log", LOG << 20, find_page("shard-seed-changed").examples[0].text)
+    buried = Case(f"diagnose, log of {LOG} MB", (ours, "diagnose", "run.log"), runs=3)
+    return [*every, _huge(folder, ours), buried]
 
 
 def _huge(folder: Path, ours: str) -> Case:

@@ -186,3 +186,18 @@ def _hyperparameters(chance: random.Random, number: int) -> str:
 
 
 _FOREIGN: tuple[Callable[[random.Random, int], str], ...] = (_workflow, _deployment, _translations, _hyperparameters)
+
+
+def log(path: Path, size: int, end: str) -> None:
+    """The log of a run of so many bytes, with telling words in lines that tell nothing, and a text at its end."""
+    steps = 2000
+    chunk = "".join(
+        f"Epoch 3:  41%|####      | {step}/100000 [12:31<18:00,  1.83s/it, v_num=0]\n"
+        f"[NeMo I 2026-05-04 08:00:{step % 60:02} nemo_logging:393] Step {step}: train_step_timing in s=1.83\n"
+        f"[NeMo W 2026-05-04 08:00:{step % 60:02} nemo_logging:405] word Error rate {step}, failed hypotheses: 0\n"
+        for step in range(steps)
+    )
+    with path.open("w", encoding="utf-8") as stream:
+        for _ in range(-(-size // len(chunk))):
+            stream.write(chunk)
+        stream.write(end)

@@ -56,6 +56,14 @@ def test_an_unknown_cause_is_said_to_be_unknown(client: Any, project: Path) -> N
     assert "    KeyError: 'audio'" in answer["text"]
 
 
+def test_what_came_of_it_is_no_cause(client: Any, project: Path) -> None:
+    log = project / "run.log"
+    log.write_text(find_page("collective-timeout").examples[0].text, encoding="utf-8")
+    answer = _run(client, [log.as_uri()])
+    assert answer["cause"] is None
+    assert "# Unknown cause\n\nOnly what came of it was found, `collective-timeout`: A rank waited" in answer["text"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [([], "-32602"), ([[]], "-32602"), (["file:///x"], "-32602"), ([["untitled:x"]], "-32602")],

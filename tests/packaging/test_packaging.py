@@ -76,7 +76,9 @@ def test_wheel_holds_every_module_and_page(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         packed = set(archive.namelist())
     assert any(name.endswith("pages/NR110-unfixed-shard-seed.md") for name in packed)
-    assert {"settings.schema.json", "check.schema.json"} <= {name.rpartition("/")[2] for name in packed}
+    assert {"settings.schema.json", "check.schema.json", "diagnose.schema.json"} <= {
+        name.rpartition("/")[2] for name in packed
+    }
     assert ours - packed == set()
     assert {name.split("/")[0] for name in packed} == {
         "nemo_resumable",
