@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
+from nemo_resumable.core import failures
 from nemo_resumable.core.artifacts import Migration, NotAConfig, prepare, write
+from nemo_resumable.core.failures.page import FOLDER as MODES
+from nemo_resumable.core.failures.page import failures_of_rule
+from nemo_resumable.core.failures.page import page_text as failure_text
 from nemo_resumable.core.model.dataset import Dataset
 from nemo_resumable.core.rules.page import FOLDER, page_text
 from nemo_resumable.core.rules.registry import find_rule
@@ -100,19 +104,20 @@ async def restart(ls: Server, params: types.ExecuteCommandParams) -> None:
 
 
 async def explain(ls: Server, params: types.ExecuteCommandParams) -> dict[str, str]:
-    """The page of a rule. Arguments: its code or name."""
+    """The page of a rule, with the failure modes it prevents, or of a failure mode. Arguments: its code or name."""
     word = (params.arguments or [None])[0]
     rule = find_rule(word) if isinstance(word, str) else None
-    if rule is None:
-        raise JsonRpcInvalidParams(f"`{word}` is no rule")
-    page = FOLDER / f"{rule.code}-{rule.name}.md"
-    text = page_text(rule.code) if page.exists() else f"# {rule.code} {rule.name}\n\n{rule.summary}.\n"
-    return {
-        "title": f"{rule.code} {rule.name}",
-        "language": "markdown",
-        "text": text,
-        "uri": uris.path_uri(str(page)),
-    }
+    mode = failures.find_mode(word) if isinstance(word, str) else None
+    if rule is not None:
+        page, title = FOLDER / f"{rule.code}-{rule.name}.md", f"{rule.code} {rule.name}"
+        text = page_text(rule.code) if page.exists() else f"# {title}\n\n{rule.summary}.\n"
+        prevented = failures_of_rule(rule.code)
+        text += f"\n{prevented}" if prevented else ""
+    elif mode is not None:
+        page, title, text = MODES / f"{mode.slug}.md", mode.slug, failure_text(mode.slug)
+    else:
+        raise JsonRpcInvalidParams(f"`{word}` is no rule and no failure mode")
+    return {"title": title, "language": "markdown", "text": text, "uri": uris.path_uri(str(page))}
 
 
 async def _config(server: Server, params: types.ExecuteCommandParams) -> Result:

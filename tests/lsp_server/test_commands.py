@@ -98,8 +98,12 @@ def test_a_command_on_a_blend_means_the_config_that_reads_it(client: Any, projec
 def test_explain(client: Any) -> None:
     for word in ("NR110", "nr110", "unfixed-shard-seed"):
         shown = _run(client, "nemo-resumable.explainRule", word)
-        assert shown["text"] == page_text("NR110")
-    with pytest.raises(Exception, match="`NR999` is no rule"):
+        assert shown["text"].startswith(page_text("NR110"))
+        assert "\n- shard-seed-changed: " in shown["text"]
+    mode = _run(client, "nemo-resumable.explainRule", "shard-seed-changed")
+    assert mode["text"].startswith("# shard-seed-changed\n")
+    assert mode["uri"].endswith("/failures/pages/shard-seed-changed.md")
+    with pytest.raises(Exception, match="`NR999` is no rule and no failure mode"):
         _run(client, "nemo-resumable.explainRule", "NR999")
 
 
